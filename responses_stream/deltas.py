@@ -1,0 +1,141 @@
+"""What a parser says: one small addition to what the model has said so far.
+
+`Delta` is the shape that `ResponseStream.feed` works on. vLLM's `DeltaMessage`, an OpenAI
+chat delta, a dict or a SimpleNamespace with the same names are read into it by `as_delta`,
+without importing whoever made them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+import msgspec
+from msgspec.structs import replace
+
+from .code_points import mend
+from .errors import LocalProtocolError
+from .items import Logprob, TopLogprob
+
+
+class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
+    """More of a tool call. Which one: see calls.py; every field may be missing."""
+
+    index: int | None = None
+    id: str = ""
+    name: str = ""
+    arguments: str = ""
+
+
+class Delta(msgspec.Struct, frozen=True):
+    """More of a response. A compound delta counts in the order of these fields."""
+
+    reasoning: str = ""
+    content: str = ""
+    refusal: str = ""
+    tool_calls: tuple[ToolCallDelta, ...] = ()
+    logprobs: tuple[Logprob, ...] = ()
+    """Of the tokens of `content`."""
+    annotations: tuple[dict[str, Any], ...] = ()
+    """On the message's text, in the Responses API's shape."""
+
+
+Get = Callable[[str], Any]
+
+
+def as_delta(said: object) -> Delta:
+    """Reads anything with the names of a chat delta, as attributes or as keys.
+
+    Raises LocalProtocolError, which names the field, what was found and what was expected.
+    """
+    if isinstance(said, Delta):
+        return said
+    get = _getter(said)
+    return Delta(
+        _text(get, "reasoning") or _text(get, "reasoning_content"),
+        _text(get, "content"),
+        _text(get, "refusal"),
+        tuple(_tool_call(call) for call in _list(get, "tool_calls")),
+        tuple(logprob(entry) for entry in _list(get, "logprobs")),
+        tuple(_annotation(entry) for entry in _list(get, "annotations")),
+    )
+
+
+def logprob(entry: object) -> Logprob:
+    """One token of a chat completion's `logprobs.content`."""
+    if isinstance(entry, Logprob):
+        return entry
+    get = _getter(entry)
+    top = _list(get, "top_logprobs")
+    return Logprob(*_token(get), tuple(TopLogprob(*_token(_getter(t))) for t in top))
+
+
+def mended(entry: Logprob) -> Logprob:
+    """The same with whole code points: its `bytes` tell what a token was cut from."""
+    top = tuple(replace(t, token=mend(t.token)) for t in entry.top_logprobs)
+    return replace(entry, token=mend(entry.token), top_logprobs=top)
+
+
+def _token(get: Get) -> tuple[str, float, tuple[int, ...]]:
+    value = get("logprob")
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise LocalProtocolError(f"logprob is {value!r}; expected a number")
+    return _text(get, "token"), float(value), tuple(_list(get, "bytes"))
+
+
+def _tool_call(call: object) -> ToolCallDelta:
+    if isinstance(call, ToolCallDelta):
+        return call
+    get = _getter(call)
+    index = get("index")
+    if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
+        raise LocalProtocolError(f"tool call index is {index!r}; expected an integer")
+    function = get("function")
+    get_function = get if function is None else _getter(function)
+    arguments = get_function("arguments")
+    if isinstance(arguments, Mapping):
+        # Some servers parse the arguments for us; the wire has them as text.
+        arguments = msgspec.json.encode(arguments).decode()
+    elif not isinstance(arguments, str | None):
+        raise _unlike("arguments", arguments, "a string")
+    name = mend(_text(get_function, "name"))
+    return ToolCallDelta(index, mend(_text(get, "id")), name, arguments or "")
+
+
+def _annotation(entry: object) -> dict[str, Any]:
+    """A chat citation nests its fields under its own type; the Responses API does not."""
+    if not isinstance(entry, Mapping):
+        raise _unlike("annotation", entry, "a mapping")
+    kind = entry.get("type")
+    nested = entry.get(kind) if isinstance(kind, str) else None
+    return {"type": kind, **nested} if isinstance(nested, Mapping) else dict(entry)
+
+
+def _getter(said: object) -> Get:
+    if isinstance(said, Mapping):
+        return said.get
+    if said is None or isinstance(said, (str, bytes, int, float, list, tuple)):
+        raise _unlike("delta", said, "an object or a mapping with a chat delta's names")
+    return lambda name: getattr(said, name, None)
+
+
+def _text(get: Get, name: str) -> str:
+    value = get(name)
+    if value is None:
+        return ""
+    if not isinstance(value, str):
+        raise _unlike(name, value, "a string")
+    return value
+
+
+def _list(get: Get, name: str) -> Iterable[Any]:
+    value = get(name)
+    if value is None:
+        return ()
+    if not isinstance(value, (list, tuple)):
+        raise _unlike(name, value, "a list")
+    return value
+
+
+def _unlike(name: str, found: object, expected: str) -> LocalProtocolError:
+    return LocalProtocolError(f"{name} is {type(found).__name__}; expected {expected}")
