@@ -1,0 +1,328 @@
+"""Parser deltas in, one transcript out.
+
+`ResponseStream` is a machine without I/O: each of its methods returns the events that
+follow, in order. Whatever is said, it does three things: close what is open and is not
+meant, open what is, append. What may come when is decided by the tables of state.py; how
+each kind is written, by the rows of kinds.py; this file knows how to wait.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .calls import CallIds, CallIndex, GrowingCall
+from .code_points import mend_all
+from .deltas import Delta, ToolCallDelta, as_delta, mended
+from .errors import LocalProtocolError
+from .growing import (
+    Annotations,
+    GrowingItem,
+    GrowingMessage,
+    GrowingReasoning,
+    GrowingText,
+    Logprobs,
+)
+from .ids import Clock, Ids, random_ids
+from .items import Status
+from .kinds import (
+    CALLS,
+    REASONING_PARTS,
+    REFUSED,
+    TEXT,
+    CallKind,
+    Dialect,
+    PartKind,
+    ReasoningAs,
+)
+from .state import ORDERS, Machine, Order, Speech, is_phantom
+from .tools import Tool, ToolIndex, said_call_ids
+from .transcript import SERVER_ERROR, Transcript
+from .usage import Usage
+from .wire import Event
+
+COMPLETED: Final = frozenset({"stop", "tool_calls", "function_call"})
+INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
+FAILED: Final = frozenset({"abort", "error"})
+REASONS: Final = (*sorted(COMPLETED), *INCOMPLETE, *sorted(FAILED))
+
+_TEXT: Final = (TEXT,)
+_REFUSED: Final = (REFUSED,)
+
+
+class ResponseStream:
+    """One response, from its first event to its last.
+
+    Args:
+        request: The request's JSON object. `model`, `tools` and all else that a response
+            echoes is taken from it, also `id` and `created_at` if they are there.
+        order: `strict` allows reasoning, then text, then calls, once each;
+            `interleaved` lets each come again as a new item.
+        dialect: Whose names to use where OpenAI and Open Responses differ.
+        reasoning: Whether thoughts go out as they are, as a summary, or as both.
+        ids: Makes ids; `counted_ids()` makes a stream that can be repeated.
+        clock: Tells the time, in seconds since the epoch.
+
+    Every method that returns events may be called at any time and raises nothing but
+    LocalProtocolError, for what is not legal now. Nothing was emitted then, and the stream
+    goes on as if the call had not been made.
+    """
+
+    def __init__(  # noqa: PLR0913  (each is a choice of its own)
+        self,
+        request: Mapping[str, Any] | None = None,
+        *,
+        order: Order = "strict",
+        dialect: Dialect = "openai",
+        reasoning: ReasoningAs = "text",
+        ids: Ids = random_ids,
+        clock: Clock = time.time,
+    ) -> None:
+        request = {} if request is None else request
+        if not isinstance(request, Mapping):
+            raise LocalProtocolError(
+                f"request is {type(request).__name__}; expected a mapping"
+            )
+        self._transcript = Transcript(request, dialect, ids, clock)
+        self._emit = self._transcript.emit
+        self._order = Machine(ORDERS[order], LocalProtocolError)
+        self._reasoning = REASONING_PARTS[dialect, reasoning]
+        call_ids = CallIds(said_call_ids(request), lambda: ids("call"))
+        tools = ToolIndex(request)
+
+        def find_tool(name: str) -> tuple[Tool, CallKind]:
+            tool = tools.resolve(name)
+            return tool, CALLS[dialect, tool.kind]
+
+        self._calls = CallIndex(lambda: GrowingCall(find_tool, call_ids))
+        self._drafts: list[GrowingItem] = []
+        """Said and not announced, in order of their first word."""
+
+    @property
+    def response(self) -> dict[str, Any]:
+        """The response object of the last event about the response.
+
+        Its `output` holds the item values of items.py, the very ones that were streamed.
+        """
+        return self._transcript.response
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event is out."""
+        return self._transcript.ended
+
+    def start(self) -> list[Event]:
+        """`response.created` and `response.in_progress`, unless they are out already.
+
+        Every other method starts the stream too; call this to start it before there is
+        anything to say.
+        """
+        self._transcript.start()
+        return self._transcript.drain()
+
+    def keep_alive(self) -> list[Event]:
+        """One more `response.in_progress`, for a silent line.
+
+        Nothing once the response has ended, and nothing in the Open Responses dialect,
+        whose checker knows no second one: send a comment there.
+        """
+        self._transcript.keep_alive()
+        return self._transcript.drain()
+
+    def feed(self, said: object) -> list[Event]:
+        """The events that follow from one delta: ours, or anything that as_delta reads."""
+        delta = said if type(said) is Delta else as_delta(said)
+        self._check(delta)
+        self._transcript.start()
+        if delta.reasoning:
+            self._text("reasoning", self._reasoning, delta.reasoning)
+        if delta.content or delta.logprobs or delta.annotations:
+            self._text(
+                "output_text", _TEXT, delta.content, delta.logprobs, delta.annotations
+            )
+        if delta.refusal:
+            self._text("output_text", _REFUSED, delta.refusal)
+        for call_delta in delta.tool_calls:
+            self._call(call_delta)
+        if self._drafts:
+            self._advance()
+        return self._transcript.drain()
+
+    def finish(
+        self, reason: str, usage: Usage | Mapping[str, Any] | None = None
+    ) -> list[Event]:
+        """The model is done; what is still held comes out, then the terminal event.
+
+        Args:
+            reason: A chat completion's `finish_reason`: `stop`, `tool_calls` and
+                `function_call` complete the response, `length` and `content_filter` leave
+                it and its open item incomplete, `abort` and `error` fail it.
+            usage: See Usage.read. Unknown counters of a response that did not fail are 0.
+        """
+        if reason not in REASONS:
+            raise LocalProtocolError(
+                f"finish reason is {reason!r}; expected {', '.join(REASONS[:-1])} or"
+                f" {REASONS[-1]}"
+            )
+        counted = Usage.read(usage)
+        if reason in FAILED:
+            return self._fail(
+                SERVER_ERROR, f"the model server ended with {reason!r}", counted
+            )
+        self._order.advance("finish")
+        if reason in INCOMPLETE:
+            self._settle("incomplete")
+            self._transcript.cut(INCOMPLETE[reason], counted)
+            return self._transcript.drain()
+        self._settle("completed")
+        if self._transcript.is_empty and (unsaid := self._unsaid()):
+            # The model meant to act and said nothing else: no answer would be a lie.
+            message = f"the model called a tool without naming it: {unsaid!r}"
+            self._transcript.fail(SERVER_ERROR, message, counted)
+        else:
+            self._transcript.complete(counted)
+        return self._transcript.drain()
+
+    def fail(
+        self,
+        error: BaseException | Mapping[str, Any] | str,
+        usage: Usage | Mapping[str, Any] | None = None,
+    ) -> list[Event]:
+        """Something broke: the open item becomes incomplete, the response failed.
+
+        Args:
+            error: An exception, a message, or a mapping with `message` and `code`.
+                Without a code it is `server_error`.
+            usage: See Usage.read.
+        """
+        code, message = SERVER_ERROR, str(error)
+        if isinstance(error, Mapping):
+            code = str(error.get("code") or SERVER_ERROR)
+            message = str(error.get("message") or "the model server gave no reason")
+        elif not message:
+            message = type(error).__name__
+        return self._fail(code, message, Usage.read(usage))
+
+    def _fail(self, code: str, message: str, usage: Usage | None) -> list[Event]:
+        self._order.advance("finish")
+        self._settle("incomplete")
+        self._transcript.fail(code, message, usage)
+        return self._transcript.drain()
+
+    def close(self) -> list[Event]:
+        """The input ended. Without a finish before, that is a failure, never an end."""
+        if self.ended:
+            return []
+        return self.fail("the model server's stream ended without a finish reason")
+
+    # What is said ---------------------------------------------------------------------
+
+    def _check(self, delta: Delta) -> None:
+        """Raises for a delta that is not legal now, before anything is done with it."""
+        legal = self._order.exits
+        if delta.reasoning and "reasoning" not in legal:
+            self._refuse("reasoning", delta.reasoning)
+        if delta.content and "output_text" not in legal:
+            self._refuse("output_text", delta.content)
+        if delta.refusal and "output_text" not in legal:
+            self._refuse("output_text", delta.refusal)
+        if delta.tool_calls:
+            if "tool_call" not in legal:
+                self._order.advance("tool_call")
+            self._calls.check(delta.tool_calls)
+
+    def _refuse(self, speech: Speech, text: str) -> None:
+        # White space is held, and may turn out to be nothing.
+        if self.ended or not is_phantom(text):
+            self._order.advance(speech)
+
+    def _text(
+        self,
+        speech: Speech,
+        kinds: tuple[PartKind, ...],
+        text: str,
+        logprobs: Logprobs = (),
+        annotations: Annotations = (),
+    ) -> None:
+        item = self._transcript.open
+        if self._drafts or not isinstance(item, GrowingText) or item.speech != speech:
+            item = self._text_item(speech)
+        if logprobs or annotations:
+            logprobs = tuple(mended(entry) for entry in logprobs)
+            annotations = tuple(mend_all(entry) for entry in annotations)
+        item.say(kinds, text, self._emit, logprobs, annotations)
+        if item is not self._transcript.open and item.ready:
+            self._order.advance(speech)
+
+    def _text_item(self, speech: Speech) -> GrowingText:
+        """The item that this speech continues, or a new draft.
+
+        A draft that is not ready may still be nothing, so what was said before it goes on.
+        """
+        for draft in reversed(self._drafts):
+            if isinstance(draft, GrowingText) and draft.speech == speech:
+                return draft
+            if draft.ready:
+                break
+        else:
+            if (
+                isinstance(self._transcript.open, GrowingText)
+                and self._transcript.open.speech == speech
+            ):
+                return self._transcript.open
+        new = (
+            GrowingMessage()
+            if speech == "output_text"
+            else GrowingReasoning(self._reasoning)
+        )
+        self._drafts.append(new)
+        return new
+
+    def _call(self, delta: ToolCallDelta) -> None:
+        call = self._calls.find(delta)
+        if call.ready and not call.announced:
+            self._order.advance("tool_call")
+        if not call.announced and call not in self._drafts:
+            self._drafts.append(call)
+        if delta.arguments and not call.closed:
+            call.say(delta.arguments, self._emit)
+
+    # What comes of it -----------------------------------------------------------------
+
+    def _advance(self) -> None:
+        """Announces every draft that need not wait any longer."""
+        while (draft := self._next_draft()) is not None:
+            if self._transcript.open is not None and not self._transcript.open.closable:
+                return
+            self._announce(draft)
+
+    def _next_draft(self) -> GrowingItem | None:
+        """The first draft that is ready; but no call overtakes one without a name."""
+        nameless = False
+        for draft in self._drafts:
+            if draft.ready:
+                return None if nameless and draft.speech == "tool_call" else draft
+            nameless = nameless or draft.speech == "tool_call"
+        return None
+
+    def _announce(self, draft: GrowingItem, status: Status = "completed") -> None:
+        """Closes what is open and opens `draft`. White space said before it is dropped."""
+        self._transcript.close_open(status)
+        at = self._drafts.index(draft)
+        waiting = [d for d in self._drafts[:at] if d.speech == "tool_call"]
+        self._drafts = waiting + self._drafts[at + 1 :]
+        self._transcript.announce(draft)
+
+    def _settle(self, status: Status) -> None:
+        """At the end nothing is worth waiting for: all that is held comes out."""
+        self._transcript.start()
+        for draft in self._drafts:
+            if draft.ready:
+                self._announce(draft, status)
+        self._transcript.close_open(status)
+
+    def _unsaid(self) -> str:
+        """The arguments of calls that nobody named."""
+        calls = (draft for draft in self._drafts if isinstance(draft, GrowingCall))
+        return "".join(call.unsaid for call in calls).strip()

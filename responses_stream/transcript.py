@@ -1,0 +1,170 @@
+"""The events that are out: numbers, the response object, and the one open item.
+
+A `Transcript` makes every event of a response, and is the only one that does: it takes the
+next sequence number, and the items of the final payload are the very ones that were sent.
+What to say, and when, is for the stream to decide.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from .code_points import mend
+from .errors import LocalProtocolError
+from .events import (
+    OutputItemAdded,
+    OutputItemDone,
+    ResponseCompleted,
+    ResponseCreated,
+    ResponseEvent,
+    ResponseFailed,
+    ResponseIncomplete,
+    ResponseInProgress,
+)
+from .growing import GrowingItem
+from .ids import Clock, Ids
+from .items import Item, Status
+from .kinds import Dialect
+from .response_object import echo, response_object
+from .state import IN_PROGRESS, RESPONSE, TERMINALS, Machine, ResponseState
+from .usage import Usage
+from .wire import Event
+
+SERVER_ERROR: Final = "server_error"
+"""The code of every failure that nobody has named better; codex runs the turn again."""
+
+ERROR_TYPES: Final[Mapping[str, str]] = {
+    "rate_limit_exceeded": "too_many_requests",
+    "slow_down": "too_many_requests",
+    "context_length_exceeded": "invalid_request",
+    "invalid_prompt": "invalid_request",
+    "invalid_request_error": "invalid_request",
+    "model_not_found": "not_found",
+}
+"""Open Responses sorts errors by type (clients.md 1.1); other codes are the server's."""
+
+
+class Transcript:
+    """What has been sent of one response."""
+
+    def __init__(
+        self, request: Mapping[str, Any], dialect: Dialect, ids: Ids, clock: Clock
+    ) -> None:
+        self._ids = ids
+        self._clock = clock
+        self._dialect = dialect
+        self._id = mend(str(request.get("id") or ids("resp")))
+        self._created_at = _seconds(request.get("created_at"), clock)
+        self._echoed = echo(request)
+        self._machine = Machine(RESPONSE, LocalProtocolError)
+        self._output: list[Item] = []
+        self._sequence_number = 0
+        self._events: list[Event] = []
+        self.open: GrowingItem | None = None
+        """The one item that is announced and not done."""
+        self.response = self._response_now("in_progress")
+        """The response object of the last event about the response."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event is out."""
+        return not self._machine.exits
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether no item has come out."""
+        return not self._output
+
+    def drain(self) -> list[Event]:
+        """The events since the last drain."""
+        events, self._events = self._events, []
+        return events
+
+    def emit(self, event: type[Event], *fields: Any, **more: Any) -> None:
+        """Makes an event, with the next number."""
+        self._events.append(event(*fields, self._sequence_number, **more))
+        self._sequence_number += 1
+
+    def start(self) -> None:
+        """`created` and `in_progress`, unless they are out already."""
+        if self._machine.state is ResponseState.ABSENT:
+            self._emit_response(ResponseCreated)
+            self._emit_response(ResponseInProgress)
+
+    def keep_alive(self) -> None:
+        """See ResponseStream.keep_alive."""
+        if self._machine.state is not IN_PROGRESS:
+            self.start()
+        elif self._dialect == "openai":
+            self._emit_response(ResponseInProgress)
+
+    def announce(self, item: GrowingItem) -> None:
+        """Makes `item` the open one. Whatever was open must be closed."""
+        self._machine.advance(OutputItemAdded.type)
+        item.announce(self._ids(item.prefix), len(self._output), self.emit)
+        self.open = item
+
+    def close_open(self, status: Status) -> None:
+        """Ends the open item, if any is."""
+        if self.open is not None:
+            self._machine.advance(OutputItemDone.type)
+            self._output.append(self.open.close(status, self.emit))
+            self.open = None
+
+    def complete(self, usage: Usage | None) -> None:
+        """Ends the response well. Counters that nobody gave are 0: clients want them."""
+        self._end(
+            ResponseCompleted,
+            usage=usage or Usage(),
+            completed_at=int(self._clock()),
+        )
+
+    def cut(self, reason: str, usage: Usage | None) -> None:
+        """Ends the response incomplete, for `reason`."""
+        self._end(
+            ResponseIncomplete,
+            usage=usage or Usage(),
+            incomplete_details={"reason": reason},
+        )
+
+    def fail(self, code: str, message: str, usage: Usage | None) -> None:
+        """Ends the response as failed."""
+        error = {"code": mend(code), "message": mend(message)}
+        if self._dialect == "openresponses":
+            kind = ERROR_TYPES.get(code, SERVER_ERROR)
+            self._end(
+                ResponseFailed,
+                usage=usage,
+                error={"type": kind, **error, "param": None},
+            )
+        else:
+            self._end(ResponseFailed, usage=usage, error=error)
+
+    def _end(self, event: type[ResponseEvent], **fields: Any) -> None:
+        self.response = self._response_now(TERMINALS[event.type], **fields)
+        self._emit_response(event)
+
+    def _response_now(self, status: str, **fields: Any) -> dict[str, Any]:
+        return response_object(
+            self._id,
+            self._created_at,
+            self._echoed,
+            status=status,
+            output=self._output,
+            **fields,
+        )
+
+    def _emit_response(self, event: type[ResponseEvent]) -> None:
+        self._machine.advance(event.type)
+        self.emit(event, self.response)
+
+
+def _seconds(given: object, clock: Clock) -> int:
+    if given is None:
+        return int(clock())
+    if isinstance(given, bool) or not isinstance(given, (int, float)):
+        raise LocalProtocolError(
+            f"created_at is {given!r}; expected seconds since the epoch"
+        )
+    return int(given)
