@@ -1,0 +1,50 @@
+"""Fixtures: transcripts as snapshots, one file each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+from syrupy.extensions.single_file import SingleFileSnapshotExtension
+from syrupy.location import PyTestLocation
+from syrupy.types import SnapshotIndex
+
+SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
+
+
+class TranscriptExtension(SingleFileSnapshotExtension):
+    """`snapshots/NAME.sse`: the bytes that go over the wire."""
+
+    file_extension = "sse"
+
+    @classmethod
+    def dirname(cls, *, test_location: PyTestLocation) -> str:  # noqa: ARG003
+        """All in one folder, where people and the command line find them."""
+        return str(SNAPSHOTS)
+
+    @classmethod
+    def get_file_basename(
+        cls,
+        *,
+        test_location: PyTestLocation,  # noqa: ARG003
+        index: SnapshotIndex,
+    ) -> str:
+        """The name that the test gives, and nothing else."""
+        return str(index)
+
+    @classmethod
+    def matches_test_location(
+        cls,
+        *,
+        test_location: PyTestLocation,
+        snapshot_location: str,
+    ) -> bool:
+        """All of them belong to the one file that tests transcripts."""
+        here = Path(snapshot_location).parent == SNAPSHOTS
+        return here and test_location.basename == "test_transcripts"
+
+
+@pytest.fixture(name="transcript")
+def _transcript(snapshot: SnapshotAssertion) -> SnapshotAssertion:
+    return snapshot.use_extension(TranscriptExtension)
