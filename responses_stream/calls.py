@@ -20,7 +20,7 @@ from msgspec import UNSET
 from .code_points import mend
 from .deltas import ToolCallDelta
 from .errors import LocalProtocolError
-from .growing import Emit, GrowingItem
+from .growing import Sender, GrowingItem
 from .items import CustomToolCall, FunctionCall, Status
 from .json_text import JSONScanner
 from .kinds import FUNCTION, CallKind
@@ -102,42 +102,42 @@ class GrowingCall(GrowingItem):
         self.said_id = self.said_id or mend(said_id)
         self.name = self.name or mend(name)
 
-    def say(self, arguments: str, emit: Emit) -> None:
+    def say(self, arguments: str, out: Sender) -> None:
         """Says more arguments; holds them while a draft."""
         self._unscanned.append(arguments)
         if self.machine.state is ABSENT:
             self._held.append(arguments)
         else:
-            self._append(self._reader.feed(arguments), emit)
+            self._append(self._reader.feed(arguments), out)
 
-    def announce(self, item_id: str, output_index: int, emit: Emit) -> None:
+    def announce(self, item_id: str, output_index: int, out: Sender) -> None:
         """See GrowingItem.announce."""
         self.tool, self.kind = self._find(self.name)
         self.call_id = self._ids.claim(self.said_id)
         self.machine = Machine(self.kind.table, LocalProtocolError)
         self._reader = self.kind.reader()
         self._place = self.kind.delta.place_at(item_id, output_index)
-        super().announce(item_id, output_index, emit)
+        super().announce(item_id, output_index, out)
 
-    def release(self, emit: Emit) -> None:
+    def release(self, out: Sender) -> None:
         """See GrowingItem.release."""
         held, self._held = "".join(self._held), []
-        self._append(self._reader.feed(held), emit)
+        self._append(self._reader.feed(held), out)
 
-    def _append(self, text: str, emit: Emit) -> None:
+    def _append(self, text: str, out: Sender) -> None:
         if text:
             self.machine.advance(self.kind.delta.type)
             self._pieces.append(text)
-            emit(self.kind.delta, self._place, text)
+            out.send_delta(self.kind.delta, self._place, text)
 
-    def settle(self, status: Status, emit: Emit) -> None:
+    def settle(self, status: Status, out: Sender) -> None:
         """See GrowingItem.settle."""
-        self._append(self._reader.flush(), emit)
+        self._append(self._reader.flush(), out)
         if status == "completed" and is_phantom(self._text()):
-            self._append(self.kind.nothing, emit)
+            self._append(self.kind.nothing, out)
         self.machine.advance(self.kind.done.type)
         fields = self.kind.done_fields(self.tool.name, self._text())
-        emit(self.kind.done, self.id, self.output_index, *fields)
+        out.send(self.kind.done, self.id, self.output_index, *fields)
 
     def _text(self) -> str:
         return "".join(self._pieces)

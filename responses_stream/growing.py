@@ -5,8 +5,7 @@ call whose name has not come, a call that must wait for the one before it. What 
 a draft is held; `announce` sends it out, and from then on everything leaves at once.
 `close` returns the finished item.
 
-Each method takes `emit(event class, *fields)`, which numbers the event and sends it: only
-the stream makes events.
+Each method takes `out`, which numbers the events and sends them: nobody else makes any.
 """
 
 from __future__ import annotations
@@ -41,17 +40,20 @@ from .state import (
     Table,
     is_phantom,
 )
-from .wire import Event
+from .wire import DeltaEvent, Event, Place
 
 Logprobs: TypeAlias = tuple[Logprob, ...]
 Annotations: TypeAlias = tuple[dict[str, Any], ...]
 
 
-class Emit(Protocol):
-    """Numbers an event, and sends it."""
+class Sender(Protocol):
+    """Makes events, each with the next sequence number, and sends them."""
 
-    def __call__(self, event: type[Event], *fields: Any, **more: Any) -> None:
-        """Makes the event of `fields` and the next sequence number."""
+    def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
+        """Any event, of its fields but the number."""
+
+    def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
+        """The same for the one event that there are many of."""
 
 
 class GrowingPart:
@@ -64,34 +66,39 @@ class GrowingPart:
         self.machine = Machine(kind.table, LocalProtocolError)
         self.pieces: list[str] = []
 
-    def open(self, emit: Emit) -> None:
+    def open(self, out: Sender) -> None:
         """Announces the part, empty."""
         self.machine.advance(self.kind.added.type)
-        emit(self.kind.added, *self.where, self.kind.part(""))
+        out.send(self.kind.added, *self.where, self.kind.part(""))
 
-    def append(
-        self,
-        text: str,
-        emit: Emit,
-        logprobs: Logprobs = (),  # noqa: ARG002  (see GrowingOutputText)
-        annotations: Annotations = (),  # noqa: ARG002
-    ) -> None:
+    def append(self, text: str, out: Sender) -> None:
         """Says more."""
         self.machine.advance(self.kind.delta.type)
         self.pieces.append(text)
-        emit(self.kind.delta, self.place, text)
+        out.send_delta(self.kind.delta, self.place, text)
 
-    def close(self, emit: Emit) -> Part:
+    def append_with(
+        self,
+        text: str,
+        logprobs: Logprobs,  # noqa: ARG002  (only a message's text can tell of them)
+        annotations: Annotations,  # noqa: ARG002
+        out: Sender,
+    ) -> None:
+        """Says more, and what is known about it."""
+        if text:
+            self.append(text, out)
+
+    def close(self, out: Sender) -> Part:
         """Says it all once more, and ends the part."""
         self.machine.advance(self.kind.done.type)
-        part = self.settle("".join(self.pieces), emit)
+        part = self.settle("".join(self.pieces), out)
         self.machine.advance(self.kind.closed.type)
-        emit(self.kind.closed, *self.where, part)
+        out.send(self.kind.closed, *self.where, part)
         return part
 
-    def settle(self, text: str, emit: Emit) -> Part:
+    def settle(self, text: str, out: Sender) -> Part:
         """Says all the text; returns the finished part."""
-        emit(self.kind.done, *self.where, text)
+        out.send(self.kind.done, *self.where, text)
         return self.kind.part(text)
 
 
@@ -103,31 +110,27 @@ class GrowingOutputText(GrowingPart):
         self.logprobs: list[Logprob] = []
         self.annotations: list[dict[str, Any]] = []
 
-    def append(
-        self,
-        text: str,
-        emit: Emit,
-        logprobs: Logprobs = (),
-        annotations: Annotations = (),
+    def append_with(
+        self, text: str, logprobs: Logprobs, annotations: Annotations, out: Sender
     ) -> None:
         """Says more, and what is known about it."""
         if logprobs:
             self.machine.advance(self.kind.delta.type)
             self.pieces.append(text)
             self.logprobs += logprobs
-            emit(self.kind.delta, self.place, text, logprobs=logprobs)
+            out.send(self.kind.delta, self.place, text, logprobs=logprobs)
         elif text:
-            super().append(text, emit)
+            self.append(text, out)
         for annotation in annotations:
             self.machine.advance(OutputTextAnnotationAdded.type)
             number = len(self.annotations)
             self.annotations.append(annotation)
-            emit(OutputTextAnnotationAdded, *self.where, number, annotation)
+            out.send(OutputTextAnnotationAdded, *self.where, number, annotation)
 
-    def settle(self, text: str, emit: Emit) -> Part:
+    def settle(self, text: str, out: Sender) -> Part:
         """See GrowingPart.settle."""
         logprobs = tuple(self.logprobs)
-        emit(self.kind.done, *self.where, text, logprobs)
+        out.send(self.kind.done, *self.where, text, logprobs)
         return OutputText(text, tuple(self.annotations), logprobs)
 
 
@@ -159,26 +162,26 @@ class GrowingItem:
         """Of the id that `announce` wants."""
         raise NotImplementedError
 
-    def announce(self, item_id: str, output_index: int, emit: Emit) -> None:
+    def announce(self, item_id: str, output_index: int, out: Sender) -> None:
         """Sends out the draft: from now on it is the open item."""
         self.id, self.output_index = item_id, output_index
         self.machine.advance(OutputItemAdded.type)
-        emit(OutputItemAdded, output_index, self.item("in_progress"))
-        self.release(emit)
+        out.send(OutputItemAdded, output_index, self.item("in_progress"))
+        self.release(out)
 
-    def release(self, emit: Emit) -> None:
+    def release(self, out: Sender) -> None:
         """Says what was held."""
         raise NotImplementedError
 
-    def close(self, status: Status, emit: Emit) -> Item:
+    def close(self, status: Status, out: Sender) -> Item:
         """Ends the item; returns it as it was sent."""
-        self.settle(status, emit)
+        self.settle(status, out)
         self.machine.advance(OutputItemDone.type)
         item = self.item(status)
-        emit(OutputItemDone, self.output_index, item)
+        out.send(OutputItemDone, self.output_index, item)
         return item
 
-    def settle(self, status: Status, emit: Emit) -> None:
+    def settle(self, status: Status, out: Sender) -> None:
         """Says what an item says before its end."""
         raise NotImplementedError
 
@@ -205,84 +208,97 @@ class GrowingText(GrowingItem):
         """Once it holds more than white space; half a code point is more."""
         return self._real or bool(self._code_points.half)
 
-    def say(
+    def say(self, kinds: tuple[PartKind, ...], text: str, out: Sender) -> None:
+        """Says more, in a part of each of `kinds`; holds it while a draft."""
+        if kinds is not self._kinds:
+            self._turn_to(kinds, out)
+        if self._code_points.half or not text.isascii():
+            text = self._code_points.feed(text)
+        if not self._open:
+            self._hold(text, (), ())
+        elif text:
+            for part in self._open:
+                part.append(text, out)
+
+    def say_with(
         self,
         kinds: tuple[PartKind, ...],
         text: str,
-        emit: Emit,
-        logprobs: Logprobs = (),
-        annotations: Annotations = (),
+        logprobs: Logprobs,
+        annotations: Annotations,
+        out: Sender,
     ) -> None:
-        """Says more, in a part of each of `kinds`; holds it while a draft."""
+        """The same with what is known about the text."""
         if kinds is not self._kinds:
-            self._turn_to(kinds, emit)
-        if self._code_points.half or not text.isascii():
-            text = self._code_points.feed(text)
-        self._put(text, emit, logprobs, annotations)
+            self._turn_to(kinds, out)
+        text = self._code_points.feed(text)
+        if self._open:
+            self._append_with(text, logprobs, annotations, out)
+        else:
+            self._hold(text, logprobs, annotations)
 
-    def _turn_to(self, kinds: tuple[PartKind, ...], emit: Emit) -> None:
-        self._put(self._code_points.flush(), emit)
+    def _turn_to(self, kinds: tuple[PartKind, ...], out: Sender) -> None:
+        self._say_half(out)
         self._kinds = kinds
         if self.machine.state is not ABSENT:
-            self._open_parts(kinds, emit)
+            self._open_parts(kinds, out)
 
-    def _put(
-        self,
-        text: str,
-        emit: Emit,
-        logprobs: Logprobs = (),
-        annotations: Annotations = (),
+    def _say_half(self, out: Sender) -> None:
+        """Half a code point, when the other half can come no more."""
+        if rest := self._code_points.flush():
+            self.say(self._kinds, rest, out)
+
+    def _append_with(
+        self, text: str, logprobs: Logprobs, annotations: Annotations, out: Sender
     ) -> None:
-        if not (text or logprobs or annotations):
-            return
-        if self.machine.state is ABSENT:
-            self._real = self._real or not is_phantom(text)
-            self._held.append((self._kinds, text, logprobs, annotations))
-            return
         for part in self._open:
-            part.append(text, emit, logprobs, annotations)
+            part.append_with(text, logprobs, annotations, out)
 
-    def release(self, emit: Emit) -> None:
+    def _hold(self, text: str, logprobs: Logprobs, annotations: Annotations) -> None:
+        self._real = self._real or not is_phantom(text)
+        self._held.append((self._kinds, text, logprobs, annotations))
+
+    def release(self, out: Sender) -> None:
         """See GrowingItem.release: one delta for each run of one kind."""
         held, self._held = self._held, []
         for kinds, run in groupby(held, key=itemgetter(0)):
-            self._open_parts(kinds, emit)
+            self._open_parts(kinds, out)
             _, texts, logprobs, annotations = zip(*run, strict=True)
-            self._put(
+            self._append_with(
                 "".join(texts),
-                emit,
                 tuple(chain.from_iterable(logprobs)),
                 tuple(chain.from_iterable(annotations)),
+                out,
             )
-        self._open_parts(self._kinds, emit)
+        self._open_parts(self._kinds, out)
 
-    def _open_parts(self, kinds: tuple[PartKind, ...], emit: Emit) -> None:
+    def _open_parts(self, kinds: tuple[PartKind, ...], out: Sender) -> None:
         """Makes parts of `kinds` the open ones."""
         if kinds == tuple(part.kind for part in self._open):
             return
-        self._close_parts(emit)
+        self._close_parts(out)
         for kind in kinds:
             index = len(self.summary if kind is SUMMARY else self.content)
             make = GrowingOutputText if kind is TEXT else GrowingPart
             part = make(kind, self.id, self.output_index, index)
             self.machine.advance(kind.added.type)
-            part.open(emit)
+            part.open(out)
             self._open.append(part)
 
-    def _close_parts(self, emit: Emit) -> None:
+    def _close_parts(self, out: Sender) -> None:
         for part in self._open:
             self.machine.advance(part.kind.closed.type)
-            finished = part.close(emit)
+            finished = part.close(out)
             if isinstance(finished, SummaryText):
                 self.summary.append(finished)
             else:
                 self.content.append(finished)
         self._open = []
 
-    def settle(self, status: Status, emit: Emit) -> None:  # noqa: ARG002
+    def settle(self, status: Status, out: Sender) -> None:  # noqa: ARG002
         """See GrowingItem.settle."""
-        self._put(self._code_points.flush(), emit)
-        self._close_parts(emit)
+        self._say_half(out)
+        self._close_parts(out)
 
 
 class GrowingMessage(GrowingText):

@@ -36,7 +36,7 @@ from .kinds import (
     PartKind,
     ReasoningAs,
 )
-from .state import ORDERS, Machine, Order, Speech, is_phantom
+from .state import ORDERS, START, STRICT, Machine, Order, Speech, is_phantom
 from .tools import Tool, ToolIndex, said_call_ids
 from .transcript import SERVER_ERROR, Transcript
 from .usage import Usage
@@ -46,6 +46,9 @@ COMPLETED: Final = frozenset({"stop", "tool_calls", "function_call"})
 INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
 FAILED: Final = frozenset({"abort", "error"})
 REASONS: Final = (*sorted(COMPLETED), *INCOMPLETE, *sorted(FAILED))
+
+EVERYTHING: Final = len(STRICT[START])
+"""How many exits a row has that refuses nothing."""
 
 _TEXT: Final = (TEXT,)
 _REFUSED: Final = (REFUSED,)
@@ -85,7 +88,6 @@ class ResponseStream:
                 f"request is {type(request).__name__}; expected a mapping"
             )
         self._transcript = Transcript(request, dialect, ids, clock)
-        self._emit = self._transcript.emit
         self._order = Machine(ORDERS[order], LocalProtocolError)
         self._reasoning = REASONING_PARTS[dialect, reasoning]
         call_ids = CallIds(said_call_ids(request), lambda: ids("call"))
@@ -95,9 +97,15 @@ class ResponseStream:
             tool = tools.resolve(name)
             return tool, CALLS[dialect, tool.kind]
 
-        self._calls = CallIndex(lambda: GrowingCall(find_tool, call_ids))
         self._drafts: list[GrowingItem] = []
         """Said and not announced, in order of their first word."""
+
+        def new_call() -> GrowingCall:
+            call = GrowingCall(find_tool, call_ids)
+            self._drafts.append(call)
+            return call
+
+        self._calls = CallIndex(new_call)
 
     @property
     def response(self) -> dict[str, Any]:
@@ -133,14 +141,16 @@ class ResponseStream:
     def feed(self, said: object) -> list[Event]:
         """The events that follow from one delta: ours, or anything that as_delta reads."""
         delta = said if type(said) is Delta else as_delta(said)
-        self._check(delta)
-        self._transcript.start()
+        if len(self._order.exits) < EVERYTHING or delta.tool_calls:
+            self._check(delta)
+        if self._order.state is START:
+            self._transcript.start()
         if delta.reasoning:
             self._text("reasoning", self._reasoning, delta.reasoning)
-        if delta.content or delta.logprobs or delta.annotations:
-            self._text(
-                "output_text", _TEXT, delta.content, delta.logprobs, delta.annotations
-            )
+        if delta.logprobs or delta.annotations:
+            self._text_with(delta.content, delta.logprobs, delta.annotations)
+        elif delta.content:
+            self._text("output_text", _TEXT, delta.content)
         if delta.refusal:
             self._text("output_text", _REFUSED, delta.refusal)
         for call_delta in delta.tool_calls:
@@ -237,40 +247,42 @@ class ResponseStream:
         if self.ended or not is_phantom(text):
             self._order.advance(speech)
 
-    def _text(
-        self,
-        speech: Speech,
-        kinds: tuple[PartKind, ...],
-        text: str,
-        logprobs: Logprobs = (),
-        annotations: Annotations = (),
-    ) -> None:
+    def _text(self, speech: Speech, kinds: tuple[PartKind, ...], text: str) -> None:
         item = self._transcript.open
-        if self._drafts or not isinstance(item, GrowingText) or item.speech != speech:
-            item = self._text_item(speech)
-        if logprobs or annotations:
-            logprobs = tuple(mended(entry) for entry in logprobs)
-            annotations = tuple(mend_all(entry) for entry in annotations)
-        item.say(kinds, text, self._emit, logprobs, annotations)
-        if item is not self._transcript.open and item.ready:
+        if not self._drafts and isinstance(item, GrowingText) and item.speech == speech:
+            item.say(kinds, text, self._transcript)
+            return
+        item = self._text_item(speech)
+        item.say(kinds, text, self._transcript)
+        if item.ready:
             self._order.advance(speech)
+
+    def _text_with(self, text: str, logprobs: Logprobs, annotations: Annotations) -> None:
+        item = self._text_item("output_text")
+        item.say_with(
+            _TEXT,
+            text,
+            tuple(mended(entry) for entry in logprobs),
+            tuple(mend_all(entry) for entry in annotations),
+            self._transcript,
+        )
+        if item.ready:
+            self._order.advance("output_text")
 
     def _text_item(self, speech: Speech) -> GrowingText:
         """The item that this speech continues, or a new draft.
 
         A draft that is not ready may still be nothing, so what was said before it goes on.
         """
+        open_ = self._transcript.open
         for draft in reversed(self._drafts):
             if isinstance(draft, GrowingText) and draft.speech == speech:
                 return draft
             if draft.ready:
                 break
         else:
-            if (
-                isinstance(self._transcript.open, GrowingText)
-                and self._transcript.open.speech == speech
-            ):
-                return self._transcript.open
+            if isinstance(open_, GrowingText) and open_.speech == speech:
+                return open_
         new = (
             GrowingMessage()
             if speech == "output_text"
@@ -283,10 +295,8 @@ class ResponseStream:
         call = self._calls.find(delta)
         if call.ready and not call.announced:
             self._order.advance("tool_call")
-        if not call.announced and call not in self._drafts:
-            self._drafts.append(call)
         if delta.arguments and not call.closed:
-            call.say(delta.arguments, self._emit)
+            call.say(delta.arguments, self._transcript)
 
     # What comes of it -----------------------------------------------------------------
 

@@ -29,7 +29,7 @@ from .kinds import Dialect
 from .response_object import echo, response_object
 from .state import IN_PROGRESS, RESPONSE, TERMINALS, Machine, ResponseState
 from .usage import Usage
-from .wire import Event
+from .wire import DeltaEvent, Event, Place
 
 SERVER_ERROR: Final = "server_error"
 """The code of every failure that nobody has named better; codex runs the turn again."""
@@ -81,35 +81,40 @@ class Transcript:
         events, self._events = self._events, []
         return events
 
-    def emit(self, event: type[Event], *fields: Any, **more: Any) -> None:
-        """Makes an event, with the next number."""
+    def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
+        """See growing.Sender."""
         self._events.append(event(*fields, self._sequence_number, **more))
+        self._sequence_number += 1
+
+    def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
+        """See growing.Sender."""
+        self._events.append(event(place, delta, self._sequence_number))
         self._sequence_number += 1
 
     def start(self) -> None:
         """`created` and `in_progress`, unless they are out already."""
         if self._machine.state is ResponseState.ABSENT:
-            self._emit_response(ResponseCreated)
-            self._emit_response(ResponseInProgress)
+            self._send_response(ResponseCreated)
+            self._send_response(ResponseInProgress)
 
     def keep_alive(self) -> None:
         """See ResponseStream.keep_alive."""
         if self._machine.state is not IN_PROGRESS:
             self.start()
         elif self._dialect == "openai":
-            self._emit_response(ResponseInProgress)
+            self._send_response(ResponseInProgress)
 
     def announce(self, item: GrowingItem) -> None:
         """Makes `item` the open one. Whatever was open must be closed."""
         self._machine.advance(OutputItemAdded.type)
-        item.announce(self._ids(item.prefix), len(self._output), self.emit)
+        item.announce(self._ids(item.prefix), len(self._output), self)
         self.open = item
 
     def close_open(self, status: Status) -> None:
         """Ends the open item, if any is."""
         if self.open is not None:
             self._machine.advance(OutputItemDone.type)
-            self._output.append(self.open.close(status, self.emit))
+            self._output.append(self.open.close(status, self))
             self.open = None
 
     def complete(self, usage: Usage | None) -> None:
@@ -143,7 +148,7 @@ class Transcript:
 
     def _end(self, event: type[ResponseEvent], **fields: Any) -> None:
         self.response = self._response_now(TERMINALS[event.type], **fields)
-        self._emit_response(event)
+        self._send_response(event)
 
     def _response_now(self, status: str, **fields: Any) -> dict[str, Any]:
         return response_object(
@@ -155,9 +160,9 @@ class Transcript:
             **fields,
         )
 
-    def _emit_response(self, event: type[ResponseEvent]) -> None:
+    def _send_response(self, event: type[ResponseEvent]) -> None:
         self._machine.advance(event.type)
-        self.emit(event, self.response)
+        self.send(event, self.response)
 
 
 def _seconds(given: object, clock: Clock) -> int:
