@@ -114,6 +114,9 @@ NULLABLE: Final = (
     + ("metadata", "safety_identifier", "prompt_cache_key", "status")
 )
 
+EARLY: Final = ("queued", "in_progress")
+"""What a response is before its end."""
+
 REASONS: Final = ("max_output_tokens", "content_filter", "max_messages", "steered")
 """Why a response may be incomplete, in openai's types."""
 
@@ -195,6 +198,12 @@ def response_shape(response: Mapping[str, Any]) -> Iterator[Fault]:
     if response.get("object") not in (None, "response"):
         yield Fault(
             "response-shape", f"object is {response['object']!r}; expected 'response'"
+        )
+    ended_at, status = response.get("completed_at"), response.get("status")
+    if ended_at is not None and (status in EARLY or not isinstance(ended_at, (int, float))):
+        yield Fault(
+            "response-shape",
+            f"completed_at is {short(ended_at)}; expected a time, of a completed response",
         )
     missing = [key for key in (*NEVER_NULL, *NULLABLE) if key not in response]
     if missing:

@@ -1,7 +1,8 @@
-"""Fixtures: transcripts as snapshots, one file each."""
+"""Fixtures: transcripts as snapshots, one file each. And the scores of the laws."""
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -48,3 +49,16 @@ class TranscriptExtension(SingleFileSnapshotExtension):
 @pytest.fixture(name="transcript")
 def _transcript(snapshot: SnapshotAssertion) -> SnapshotAssertion:
     return snapshot.use_extension(TranscriptExtension)
+
+
+def pytest_terminal_summary(terminalreporter) -> None:
+    """Says how much the laws were tried, as tests recorded it with `record_property`."""
+    scores: Counter[str] = Counter()
+    for report in terminalreporter.getreports("passed"):
+        for name, value in report.user_properties:
+            if name.startswith("score: "):
+                scores[name.removeprefix("score: ")] += value
+    if scores:
+        terminalreporter.section("scores of the laws")
+    for name, value in sorted(scores.items()):
+        terminalreporter.write_line(f"{value:>9,}  {name}")
