@@ -5,8 +5,8 @@ are all here:
 
 - a delta belongs to the call of its `index`, or else of its `id`;
 - the same index with another id, or with another name, is a new call;
-- a call whose arguments are already complete JSON takes no more of them: a delta that
-  brings a name and arguments is then a new call, whatever its index and id;
+- a delta that brings a name and arguments is a new call if the one it would belong to has
+  complete arguments already, whatever its index and id;
 - with neither index nor known id, a name or an id makes a new call, and bare arguments
   continue the last one.
 """
@@ -20,7 +20,7 @@ from msgspec import UNSET
 from .code_points import mend
 from .deltas import ToolCallDelta
 from .errors import LocalProtocolError
-from .growing import Sender, GrowingItem
+from .growing import GrowingItem, Sender
 from .items import CustomToolCall, FunctionCall, Status
 from .json_text import JSONScanner
 from .kinds import FUNCTION, CallKind
@@ -53,9 +53,15 @@ class GrowingCall(GrowingItem):
 
     speech = "tool_call"
 
-    def __init__(self, find: Callable[[str], tuple[Tool, CallKind]], ids: CallIds) -> None:
+    def __init__(
+        self, number: int, find: Callable[[str], tuple[Tool, CallKind]], ids: CallIds
+    ) -> None:
         # Which tool, and so which kind of call, is known with the name.
         super().__init__(FUNCTION.table)
+        self.number = number
+        """How many calls were begun before it."""
+        self.index: int | None = None
+        """The parser's number for it, once that has come."""
         self.said_id = ""
         self.name = ""
         self._find = find
@@ -188,6 +194,7 @@ class CallIndex:
             call = self._new()
         if delta.index is not None:
             self._by_index[delta.index] = call
+            call.index = delta.index
         if said_id := delta.id.strip():
             self._by_id[said_id] = call
         self._last = call
@@ -195,18 +202,23 @@ class CallIndex:
         return call
 
     def _known(self, delta: ToolCallDelta) -> GrowingCall | None:
+        if delta.index in self._by_index:
+            return self._by_index[delta.index]
+        said_id = delta.id.strip()
+        call = self._by_id.get(said_id)
         if delta.index is not None:
-            return self._by_index.get(delta.index)
-        if said_id := delta.id.strip():
-            return self._by_id.get(said_id)
+            # An index may come late; but two indices are never one call.
+            return None if call is None or call.index is not None else call
+        if said_id:
+            return call
         return None if delta.name.strip() else self._last
 
 
 def _is_another(call: GrowingCall, delta: ToolCallDelta) -> bool:
     """Whether `delta` begins a new call where `call` was."""
-    said_id, name = delta.id.strip(), delta.name.strip()
+    said_id, name = mend(delta.id.strip()), mend(delta.name.strip())
     if said_id and call.said_id and said_id != call.said_id:
         return True
-    if name and call.name and name != call.name and said_id != call.said_id:
+    if name and call.name and name != call.name and not (said_id and call.said_id):
         return True
     return bool(name and call.name and delta.arguments.strip() and call.closable)

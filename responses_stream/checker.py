@@ -22,6 +22,7 @@ from .rules import (
     item_shape,
     phantom_item,
     short,
+    word,
 )
 from .seen import SeenItem, SeenResponse
 from .state import (
@@ -33,7 +34,6 @@ from .state import (
     Order,
     Speech,
 )
-from .wire import Event
 
 
 class Violation(msgspec.Struct, frozen=True):
@@ -82,20 +82,29 @@ class TranscriptChecker:
             self._response.advance("response.created")
             self._response.advance("response.in_progress")
         self._order = Machine(ORDERS[order], RemoteProtocolError)
-        self._seen = SeenResponse()
+        self._seen = SeenResponse(resumed=self._resumed)
         self._items: dict[int, SeenItem] = {}
+        self._next_index: int | None = None if self._resumed else 0
+        self._open: list[SeenItem] = []
+        """What was open when an item was last announced: one, if all is well."""
+        self._owners: dict[tuple[str, object], SeenItem] = {}
+        """The first item with each id and each call_id."""
         self._violations: list[Violation] = []
         self._wire: Mapping[str, Any] = {}
 
     def feed(self, event: object) -> list[Violation]:
         """What is wrong with the next event: a typed one, or its JSON object."""
-        wire = event.to_dict() if isinstance(event, Event) else event
+        to_dict = getattr(event, "to_dict", None)
+        wire = event if to_dict is None else to_dict()
         if not isinstance(wire, Mapping):
             self._wire = {}
             self._report("frame", f"the event is {short(wire)}; expected an object")
         else:
             self._wire = wire
-            self._judge(wire)
+            try:
+                self._judge(wire)
+            except RecursionError:
+                self._report("frame", "the event is nested too deep; nobody reads it")
         return self._drain()
 
     def close(self) -> list[Violation]:
@@ -116,7 +125,10 @@ class TranscriptChecker:
 
     def _report(self, rule: str, message: str, item_id: object = None) -> None:
         if item_id is None:
+            item = self._wire.get("item")
             item_id = self._wire.get("item_id")
+            if item_id is None and isinstance(item, Mapping):
+                item_id = item.get("id")
         number = self._wire.get("sequence_number")
         self._violations.append(Violation(rule, message, number, item_id))
 
@@ -143,7 +155,7 @@ class TranscriptChecker:
         elif type_ not in FIELDS:
             # Extensions carry their maker's prefix, and clients pass over them.
             if ":" not in type_:
-                self._report("event-type", f"the type {type_!r} is unknown to clients")
+                self._report("event-type", f"the type {short(type_)} is unknown to clients")
         elif self._has_fields(type_, wire):
             if type_ in RESPONSE[IN_PROGRESS] or "response" in FIELDS[type_]:
                 self._advance(self._response, type_, "response-order")
@@ -167,7 +179,7 @@ class TranscriptChecker:
         if number != self._next_number:
             self._report(
                 "sequence",
-                f"sequence_number is {number}; expected {self._next_number}",
+                f"sequence_number is {short(number)}; expected {short(self._next_number)}",
             )
         self._next_number = number + 1
 
@@ -198,28 +210,34 @@ class TranscriptChecker:
     def _judge_added(self, type_: str, wire: Mapping[str, Any]) -> None:
         index, item = wire["output_index"], wire["item"]
         self._report_all((*item_shape(item), *item_added_empty(item)), item.get("id"))
-        expected = max(self._items, default=index if self._resumed else -1) + 1
-        if self._resumed and not self._items:
-            expected = index
-        if index != expected:
-            message = f"output_index is {index}; expected {expected}"
+        if self._next_index not in (None, index):
+            message = f"output_index is {short(index)}; expected {short(self._next_index)}"
             self._report("output-index", message, item.get("id"))
-        for other in self._items.values():
-            if other.is_open:
-                message = f"the item {other.id!r} is still open; expected its done first"
-                self._report("one-item", message, item.get("id"))
-            if other.id == item.get("id"):
-                message = f"the id {other.id!r} was used at output_index {other.index}"
+        self._open = [other for other in self._open if other.is_open]
+        for other in self._open:
+            message = f"the item {short(other.id)} is still open; expected its done first"
+            self._report("one-item", message, item.get("id"))
+        keys = ["id"]
+        if not word(item.get("type")).endswith("_output"):
+            keys.append("call_id")  # An output names the call that it answers.
+        for key in keys:
+            owner = self._owners.get((key, short(item.get(key))))
+            if owner is not None and item.get(key) is not None:
+                message = f"the {key} {short(item[key])} was used by {short(owner.id)}"
                 self._report("item-id", message, item.get("id"))
-            if other.call_id is not None and other.call_id == item.get("call_id"):
-                message = f"the call_id {other.call_id!r} was used by {other.id!r}"
-                self._report("item-id", message, item.get("id"))
-        speech = SPEECH.get(str(item.get("type")))
+        speech = SPEECH.get(word(item.get("type")))
         if speech is not None:
             self._advance(self._order, speech, "order")
         seen = SeenItem(index, item)
         self._advance(seen.machine, type_, "item-order")
-        self._items[index] = seen
+        self._remember(index, seen)
+        self._open.append(seen)
+        for key in keys:
+            self._owners.setdefault((key, short(item.get(key))), seen)
+
+    def _remember(self, index: int, item: SeenItem) -> None:
+        self._items[index] = item
+        self._next_index = max(index + 1, self._next_index or 0)
 
     def _judge_done(self, type_: str, wire: Mapping[str, Any]) -> None:
         item = wire["item"]
@@ -262,20 +280,21 @@ class TranscriptChecker:
 
     def _no_part(self, wire: Mapping[str, Any]) -> None:
         index = wire.get("content_index", wire.get("summary_index"))
-        self._report("part-index", f"part {index} is not the next, or not announced")
+        self._report("part-index", f"part {short(index)} is not the next, or not announced")
 
     def _item_of(self, wire: Mapping[str, Any], item_id: object) -> SeenItem | None:
         """The item that an event is about, if it can be judged; reports if it is unlike."""
         index = wire["output_index"]
         item = self._items.get(index)
         if item is None and self._resumed:
-            self._items[index] = item = SeenItem(index, {"id": item_id}, resumed=True)
+            item = SeenItem(index, {"id": item_id}, resumed=True)
+            self._remember(index, item)
         if item is None:
-            message = f"output_index {index} was not announced"
+            message = f"output_index {short(index)} was not announced"
             self._report("output-index", message, item_id)
             return None
         if item_id is not None and item.id != item_id:
-            message = f"the id is {short(item_id)}; expected {item.id!r}, as announced"
+            message = f"the id is {short(item_id)}; expected {short(item.id)}, as announced"
             self._report("item-id", message, item_id)
         return item
 

@@ -6,6 +6,7 @@ Exit status: 0 fine, 1 something is wrong with the input, 2 could not run.
 from __future__ import annotations
 
 import sys
+from contextlib import AbstractContextManager, nullcontext
 from importlib import import_module
 from pathlib import Path
 from typing import IO, Any, cast
@@ -75,7 +76,7 @@ def main() -> None:
 
 
 @main.command()
-@click.argument("file", default=STDIN, type=click.File("rb"))
+@click.argument("file", default=STDIN)
 @click.option(
     "--order",
     type=ORDER,
@@ -102,7 +103,7 @@ def main() -> None:
     is_flag=True,
     help="Count the ids and stop the clock: equal scripts give equal bytes.",
 )
-def emit(file: IO[bytes], *, reproducible: bool, **options: Any) -> None:
+def emit(file: str, *, reproducible: bool, **options: Any) -> None:
     r"""Turn a delta script into server-sent events, as its lines arrive.
 
     FILE (or standard input) holds JSON lines:
@@ -122,12 +123,13 @@ def emit(file: IO[bytes], *, reproducible: bool, **options: Any) -> None:
         options |= {"ids": counted_ids(), "clock": lambda: 0.0}
     out: IO[bytes] = sys.stdout.buffer
     try:
-        for events in play(file, **options):
-            out.write(b"".join(encode(event) for event in events))
-            out.flush()
+        with _lines(file) as lines:
+            for events in play(lines, **options):
+                out.write(b"".join(encode(event) for event in events))
+                out.flush()
     except ScriptError as error:
         out.write(DONE)
-        raise click.ClickException(f"{file.name}: {error}") from error
+        raise click.ClickException(f"{file}: {error}") from error
     out.write(DONE)
 
 
@@ -190,6 +192,16 @@ def show(file: str, width: int | None) -> None:
 
     recording = read(_body(file))
     picture.show(recording, file, Console(width=width, highlight=False))
+
+
+def _lines(name: str) -> AbstractContextManager[IO[bytes]]:
+    if name == STDIN:
+        return nullcontext(sys.stdin.buffer)
+    try:
+        return Path(name).open("rb")
+    except OSError as error:
+        message = f"{name}: {error.strerror}"
+        raise CouldNotRun(message) from error
 
 
 def _body(name: str) -> bytes:

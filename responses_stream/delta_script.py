@@ -42,12 +42,12 @@ def play(lines: Iterable[bytes | str], **options: Any) -> Iterator[list[Event]]:
         try:
             entry = _entry(line)
             if stream is None:
-                options["request"] = entry.get("request", options.get("request"))
-                stream = ResponseStream(**options)
+                request = entry.get("request", options.get("request"))
+                stream = ResponseStream(**{**options, "request": request})
                 if "request" in entry:
                     yield stream.start()
                     continue
-            yield _step(stream, entry)
+            yield from _steps(stream, entry)
         except LocalProtocolError as error:
             fault = f"line {number}: {error}"
             break
@@ -58,20 +58,20 @@ def play(lines: Iterable[bytes | str], **options: Any) -> Iterator[list[Event]]:
         raise ScriptError(fault)
 
 
-def _step(stream: ResponseStream, entry: Mapping[str, Any]) -> list[Event]:
+def _steps(stream: ResponseStream, entry: Mapping[str, Any]) -> Iterator[list[Event]]:
     if "request" in entry:
         raise LocalProtocolError("a second request; expected deltas or a finish_reason")
+    yield stream.feed(entry)
     if entry.get("finish_reason") is not None:
-        return stream.finish(entry["finish_reason"], entry.get("usage"))
-    if "error" in entry:
-        return stream.fail(entry["error"], entry.get("usage"))
-    return stream.feed(entry)
+        yield stream.finish(entry["finish_reason"], entry.get("usage"))
+    elif entry.get("error") is not None:
+        yield stream.fail(entry["error"], entry.get("usage"))
 
 
 def _entry(line: bytes | str) -> Mapping[str, Any]:
     try:
         entry = msgspec.json.decode(line)
-    except (msgspec.DecodeError, UnicodeDecodeError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise LocalProtocolError(f"not JSON: {error}") from error
     if not isinstance(entry, dict):
         raise LocalProtocolError(f"a JSON {type(entry).__name__}; expected an object")

@@ -7,13 +7,14 @@ without importing whoever made them.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 from msgspec.structs import replace
 
-from .code_points import mend
+from .code_points import mend, mend_all
 from .errors import LocalProtocolError
 from .items import Logprob, TopLogprob
 
@@ -39,6 +40,9 @@ class Delta(msgspec.Struct, frozen=True):
     annotations: tuple[dict[str, Any], ...] = ()
     """On the message's text, in the Responses API's shape."""
 
+
+LEAST_LOGPROB: Final = -9999.0
+"""What stands for minus infinity, and for a value that is no number."""
 
 Get = Callable[[str], Any]
 
@@ -80,7 +84,12 @@ def _token(get: Get) -> tuple[str, float, tuple[int, ...]]:
     value = get("logprob")
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise LocalProtocolError(f"logprob is {value!r}; expected a number")
-    return _text(get, "token"), float(value), tuple(_list(get, "bytes"))
+    # JSON knows no infinity, and a null breaks every client; vLLM clamps there too.
+    value = max(float(value), LEAST_LOGPROB) if math.isfinite(value) else LEAST_LOGPROB
+    bytes_ = tuple(_list(get, "bytes"))
+    if not all(isinstance(byte, int) for byte in bytes_):
+        raise LocalProtocolError(f"bytes is {bytes_!r}; expected integers")
+    return _text(get, "token"), value, bytes_
 
 
 def _tool_call(call: object) -> ToolCallDelta:
@@ -95,7 +104,10 @@ def _tool_call(call: object) -> ToolCallDelta:
     arguments = get_function("arguments")
     if isinstance(arguments, Mapping):
         # Some servers parse the arguments for us; the wire has them as text.
-        arguments = msgspec.json.encode(arguments).decode()
+        try:
+            arguments = msgspec.json.encode(mend_all(arguments)).decode()
+        except (TypeError, ValueError) as error:
+            raise LocalProtocolError(f"arguments are no JSON: {error}") from error
     elif not isinstance(arguments, str | None):
         raise _unlike("arguments", arguments, "a string")
     name = mend(_text(get_function, "name"))

@@ -113,7 +113,8 @@ class InputUnescaper:
 
     def flush(self) -> str:
         """What is left when nothing more comes: arguments cut off stay as cut."""
-        rest = "".join(self._opening) + self._held
+        held = "" if self._at is _At.TAIL else self._held
+        rest = "".join(self._opening) + held
         self._opening, self._held = [], ""
         return self._code_points.feed(rest) + self._code_points.flush()
 
@@ -150,6 +151,7 @@ class InputUnescaper:
             at, found = mark.end(), mark.group()
             if found == '"':
                 self._at = _At.TAIL
+                self._held = found
                 return text[at:]
             if at == len(text) and len(found) < _length(found):
                 self._held = found
@@ -161,9 +163,12 @@ class InputUnescaper:
     def _skip_tail(self, text: str) -> str:
         """What is behind the string decides whether the rest is JSON or more text."""
         rest = text.lstrip(_SPACE)
-        if rest:
-            self._at = _At.REST if rest[0] in "}," else _At.RAW
-        return rest
+        if not rest:
+            self._held += text
+            return ""
+        tail, self._held = self._held + text, ""
+        self._at = _At.REST if rest[0] in "}," else _At.RAW
+        return tail
 
 
 def _length(escape: str) -> int:

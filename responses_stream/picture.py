@@ -30,7 +30,7 @@ class Lane:
 
     def __init__(self, item: Mapping[str, Any]) -> None:
         self.item = item
-        self.moments: list[tuple[int, str]] = []
+        self.moments: list[tuple[int, str, str]] = []
         """Where it is mentioned, and the mark for it."""
 
 
@@ -42,9 +42,9 @@ def picture(recording: Recording, name: str, width: int) -> RenderableType:
     )
     id_width = max((len(str(lane.item.get("id"))) for lane in lanes.values()), default=2)
     columns = max(MIN_BAR, width - type_width - id_width - STATUS - EXCERPT - GAPS)
-    wrong = {finding.violation.sequence_number for finding in recording.findings}
+    wrong = {str(finding.violation.sequence_number) for finding in recording.findings}
     last = max(len(recording.events) - 1, 1)
-    table = Table(title=name, title_justify="left", box=None, padding=(0, 1))
+    table = Table(title=Text(name), title_justify="left", box=None, padding=(0, 1))
     for heading in ("", "type", "id", "status"):
         table.add_column(heading, no_wrap=True)
     table.add_column(f"0 … {last}", no_wrap=True)
@@ -52,8 +52,8 @@ def picture(recording: Recording, name: str, width: int) -> RenderableType:
     for index, lane in lanes.items():
         table.add_row(
             str(index),
-            str(lane.item.get("type")),
-            str(lane.item.get("id")),
+            Text(str(lane.item.get("type"))),
+            Text(str(lane.item.get("id"))),
             _styled(str(lane.item.get("status", "-"))),
             _bar(lane, wrong, last, columns),
             Text(_excerpt(lane.item)),
@@ -77,7 +77,8 @@ def _lanes(recording: Recording) -> dict[object, Lane]:
         if isinstance(item, dict):
             lane.item = item
         kind = str(event.get("type"))
-        lane.moments.append((position, _mark(kind)))
+        number = str(event.get("sequence_number"))
+        lane.moments.append((position, number, _mark(kind)))
     return lanes
 
 
@@ -87,13 +88,16 @@ def _mark(kind: str) -> str:
     return "┫" if kind == "response.output_item.done" else "━"
 
 
-def _bar(lane: Lane, wrong: set[object], last: int, columns: int) -> Text:
+def _bar(lane: Lane, wrong: set[str], last: int, columns: int) -> Text:
     """The lane's events, squeezed into `columns`; a violation is what shows of a column."""
-    places = [(place * (columns - 1) // last, place, mark) for place, mark in lane.moments]
+    places = [
+        (place * (columns - 1) // last, number, mark)
+        for place, number, mark in lane.moments
+    ]
     begin, end = places[0][0], places[-1][0]
     marks = [("━" if begin <= column <= end else " ") for column in range(columns)]
-    for column, place, mark in places:
-        if place in wrong:
+    for column, number, mark in places:
+        if number in wrong:
             marks[column] = "✗"
         elif marks[column] == "━":
             marks[column] = mark
@@ -103,7 +107,12 @@ def _bar(lane: Lane, wrong: set[object], last: int, columns: int) -> Text:
 
 
 def _excerpt(item: Mapping[str, Any]) -> str:
-    parts = [*(item.get("summary") or ()), *(item.get("content") or ())]
+    parts = [
+        part
+        for key in ("summary", "content")
+        if isinstance(item.get(key), list)
+        for part in item[key]
+    ]
     texts = [str(item.get("name") or "")]
     texts += (
         str(part.get(PART_TEXT.get(str(part.get("type")), "text"), ""))

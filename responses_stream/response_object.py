@@ -71,10 +71,11 @@ def echo(request: Mapping[str, Any]) -> dict[str, Any]:
     if isinstance(echoed["tools"], (list, tuple)):
         echoed["tools"] = [_whole_tool(tool) for tool in echoed["tools"]]
     try:
-        msgspec.json.encode(echoed)
+        # A copy: the request may change while its response is being made.
+        copied: dict[str, Any] = msgspec.json.decode(msgspec.json.encode(echoed))
     except UnicodeEncodeError:
         return dict(mend_all(echoed))
-    return echoed
+    return copied
 
 
 def _whole_tool(tool: Any) -> Any:

@@ -145,29 +145,33 @@ ERROR_CODES: Final = frozenset(
 
 def item_shape(item: Mapping[str, Any]) -> Iterator[Fault]:
     """An item has its keys, with their types, and its status if any is a status."""
-    for key, wanted in ITEM_KEYS.get(str(item.get("type")), {"id": str}).items():
+    for key, wanted in ITEM_KEYS.get(word(item.get("type")), {"id": str}).items():
         if not isinstance(item.get(key), wanted):
             yield Fault(
-                "item-shape", f"{key} is {item.get(key)!r}; expected {wanted.__name__}"
+                "item-shape", f"{key} is {short(item.get(key))}; expected {wanted.__name__}"
             )
     if item.get("type") == "message" and item.get("role") != "assistant":
-        yield Fault("item-shape", f"role is {item.get('role')!r}; expected 'assistant'")
+        yield Fault(
+            "item-shape", f"role is {short(item.get('role'))}; expected 'assistant'"
+        )
     if item.get("status") is None:
         yield Fault("item-keys", "status is missing; expected one")
-    elif item.get("type") in ITEM_KEYS and item["status"] not in STATUSES:
-        yield Fault("item-shape", f"status is {item['status']!r}; expected {STATUSES}")
+    elif word(item.get("type")) in ITEM_KEYS and item["status"] not in STATUSES:
+        yield Fault("item-shape", f"status is {short(item['status'])}; expected {STATUSES}")
     if item.get("type") in ("function_call", "custom_tool_call") and (
         not isinstance(item.get("name"), str) or is_phantom(item["name"])
     ):
-        yield Fault("phantom", f"name is {item.get('name')!r}; expected a tool's")
+        yield Fault("phantom", f"name is {short(item.get('name'))}; expected a tool's")
 
 
 def item_added_empty(item: Mapping[str, Any]) -> Iterator[Fault]:
     """Text goes out in deltas: codex shows none that stands in `added`."""
-    if item.get("type") not in ITEM_KEYS:
+    if word(item.get("type")) not in ITEM_KEYS:
         return
     if item.get("status") not in (None, "in_progress"):
-        yield Fault("added-empty", f"status is {item['status']!r}; expected 'in_progress'")
+        yield Fault(
+            "added-empty", f"status is {short(item['status'])}; expected 'in_progress'"
+        )
     for key in ("content", "summary", "arguments", "input"):
         if item.get(key):
             yield Fault("added-empty", f"{key} is {short(item[key])}; expected it empty")
@@ -177,14 +181,21 @@ def phantom_item(item: Mapping[str, Any]) -> Iterator[Fault]:
     """A done message or reasoning item says something."""
     if item.get("type") not in ("message", "reasoning"):
         return
-    parts = [*(item.get("content") or ()), *(item.get("summary") or ())]
+    parts = [
+        part
+        for key in ("content", "summary")
+        if isinstance(item.get(key), list)
+        for part in item[key]
+    ]
     texts = [
-        str(part.get(PART_TEXT.get(str(part.get("type")), ""), "."))
+        word(part.get(PART_TEXT.get(word(part.get("type")), ""), "."))
         for part in parts
         if isinstance(part, Mapping)
     ]
     if item.get("encrypted_content") is None and is_phantom("".join(texts)):
-        yield Fault("phantom", f"a {item['type']} of {''.join(texts)!r}; expected words")
+        yield Fault(
+            "phantom", f"a {item['type']} of {short(''.join(texts))}; expected words"
+        )
 
 
 def response_shape(response: Mapping[str, Any]) -> Iterator[Fault]:
@@ -197,7 +208,7 @@ def response_shape(response: Mapping[str, Any]) -> Iterator[Fault]:
             )
     if response.get("object") not in (None, "response"):
         yield Fault(
-            "response-shape", f"object is {response['object']!r}; expected 'response'"
+            "response-shape", f"object is {short(response['object'])}; expected 'response'"
         )
     ended_at, status = response.get("completed_at"), response.get("status")
     if ended_at is not None and (status in EARLY or not isinstance(ended_at, (int, float))):
@@ -225,13 +236,17 @@ def usage_faults(usage: object) -> Iterator[Fault]:
             value = value.get(key) if isinstance(value, Mapping) else None
         name = ".".join(path)
         if isinstance(value, bool) or not isinstance(value, int) or value < 0:
-            yield Fault("usage", f"{name} is {value!r}; expected an integer, 0 or more")
+            yield Fault(
+                "usage", f"{name} is {short(value)}; expected an integer, 0 or more"
+            )
         elif value > counts.setdefault(whole, value):
-            yield Fault("usage-sum", f"{name} is {value}, above {whole} {counts[whole]}")
+            message = f"{name} is {short(value)}, above {whole} {short(counts[whole])}"
+            yield Fault("usage-sum", message)
     sum_ = counts.get("input_tokens", 0) + counts.get("output_tokens", 0)
     if counts.get("total_tokens", sum_) != sum_:
         yield Fault(
-            "usage-sum", f"total_tokens is {counts['total_tokens']}; expected {sum_}"
+            "usage-sum",
+            f"total_tokens is {short(counts['total_tokens'])}; expected {short(sum_)}",
         )
 
 
@@ -243,22 +258,22 @@ def reason_faults(response: Mapping[str, Any]) -> Iterator[Fault]:
     if status == "incomplete" and reason not in REASONS:
         yield Fault(
             "reason",
-            f"incomplete_details is {details!r}; expected a reason of {REASONS}",
+            f"incomplete_details is {short(details)}; expected a reason of {REASONS}",
         )
     elif status != "incomplete" and details is not None:
-        yield Fault("reason", f"incomplete_details is {details!r}; expected null")
+        yield Fault("reason", f"incomplete_details is {short(details)}; expected null")
     if status != "failed":
         if error is not None:
-            yield Fault("reason", f"error is {error!r}; expected null")
+            yield Fault("reason", f"error is {short(error)}; expected null")
     elif (
         not isinstance(error, Mapping)
         or not isinstance(error.get("code"), str)
         or not isinstance(error.get("message"), str)
     ):
-        yield Fault("reason", f"error is {error!r}; expected a code and a message")
+        yield Fault("reason", f"error is {short(error)}; expected a code and a message")
     elif error["code"] not in ERROR_CODES:
         yield Fault(
-            "error-code", f"code is {error['code']!r}; expected one that clients know"
+            "error-code", f"code is {short(error['code'])}; expected one that clients know"
         )
 
 
@@ -273,7 +288,15 @@ def unlike(found: Mapping[str, Any], expected: Mapping[str, Any]) -> Iterator[st
             yield f"{key} is {short(found[key])}; expected {short(expected[key])}"
 
 
+def word(value: object) -> str:
+    """`value` if it is a string: what is none has no meaning here."""
+    return value if isinstance(value, str) else ""
+
+
 def short(value: object) -> str:
     """`value` for a message, in one line of bounded length."""
-    text = repr(value)
+    try:
+        text = repr(value)
+    except (ValueError, RecursionError):  # An integer too long, a list too deep.
+        text = f"a {type(value).__name__}"
     return text if len(text) <= 80 else f"{text[:76]}..."  # noqa: PLR2004

@@ -19,6 +19,9 @@ DONE: Final = b"data: [DONE]\n\n"
 MAX_EVENT_BYTES: Final = 64 * 1024 * 1024
 """What a decoder holds of one event before it gives up."""
 
+RETRY_DIGITS: Final = 9
+"""Of a reconnection time in milliseconds; a longer one is no time that anybody waits."""
+
 _string = msgspec.json.Encoder().encode
 _json = msgspec.json.Encoder().encode
 
@@ -126,7 +129,9 @@ class SSEDecoder:
                 self._event = value
             case "id" if "\0" not in value:
                 self._last_event_id = value
-            case "retry" if value.isascii() and value.isdigit():
+            case "retry" if (
+                value.isascii() and value.isdigit() and len(value) <= RETRY_DIGITS
+            ):
                 self.retry = int(value)
 
     def _dispatch(self, events: list[ServerSentEvent]) -> None:

@@ -99,10 +99,14 @@ class ResponseStream:
 
         self._drafts: list[GrowingItem] = []
         """Said and not announced, in order of their first word."""
+        self._nameless: dict[GrowingCall, None] = {}
+        """Calls that may be none, in order. None of `_drafts` overtakes an earlier one."""
+        self._calls_begun = 0
 
         def new_call() -> GrowingCall:
-            call = GrowingCall(find_tool, call_ids)
-            self._drafts.append(call)
+            call = GrowingCall(self._calls_begun, find_tool, call_ids)
+            self._calls_begun += 1
+            self._nameless[call] = None
             return call
 
         self._calls = CallIndex(new_call)
@@ -293,10 +297,20 @@ class ResponseStream:
 
     def _call(self, delta: ToolCallDelta) -> None:
         call = self._calls.find(delta)
-        if call.ready and not call.announced:
+        if call in self._nameless and call.ready:
             self._order.advance("tool_call")
+            del self._nameless[call]
+            self._drafts.insert(self._turn_of(call), call)
         if delta.arguments and not call.closed:
             call.say(delta.arguments, self._transcript)
+
+    def _turn_of(self, call: GrowingCall) -> int:
+        """Where among the drafts a call stands that has got its name."""
+        if call.number + 1 < self._calls_begun:
+            for at, other in enumerate(self._drafts):
+                if _follows(other, call):
+                    return at
+        return len(self._drafts)
 
     # What comes of it -----------------------------------------------------------------
 
@@ -305,34 +319,32 @@ class ResponseStream:
         while (draft := self._next_draft()) is not None:
             if self._transcript.open is not None and not self._transcript.open.closable:
                 return
-            self._announce(draft)
+            # What stands before it is white space, which has lost its chance.
+            del self._drafts[: self._drafts.index(draft) + 1]
+            self._transcript.close_open("completed")
+            self._transcript.announce(draft)
 
     def _next_draft(self) -> GrowingItem | None:
         """The first draft that is ready; but no call overtakes one without a name."""
-        nameless = False
-        for draft in self._drafts:
-            if draft.ready:
-                return None if nameless and draft.speech == "tool_call" else draft
-            nameless = nameless or draft.speech == "tool_call"
-        return None
-
-    def _announce(self, draft: GrowingItem, status: Status = "completed") -> None:
-        """Closes what is open and opens `draft`. White space said before it is dropped."""
-        self._transcript.close_open(status)
-        at = self._drafts.index(draft)
-        waiting = [d for d in self._drafts[:at] if d.speech == "tool_call"]
-        self._drafts = waiting + self._drafts[at + 1 :]
-        self._transcript.announce(draft)
+        draft = next((draft for draft in self._drafts if draft.ready), None)
+        if draft is not None and self._nameless:
+            return None if _follows(draft, next(iter(self._nameless))) else draft
+        return draft
 
     def _settle(self, status: Status) -> None:
         """At the end nothing is worth waiting for: all that is held comes out."""
         self._transcript.start()
         for draft in self._drafts:
             if draft.ready:
-                self._announce(draft, status)
+                self._transcript.close_open(status)
+                self._transcript.announce(draft)
         self._transcript.close_open(status)
 
     def _unsaid(self) -> str:
         """The arguments of calls that nobody named."""
-        calls = (draft for draft in self._drafts if isinstance(draft, GrowingCall))
-        return "".join(call.unsaid for call in calls).strip()
+        return "".join(call.unsaid for call in self._nameless).strip()
+
+
+def _follows(item: GrowingItem, call: GrowingCall) -> bool:
+    """Whether `item` is a call that was begun after `call`."""
+    return isinstance(item, GrowingCall) and item.number > call.number

@@ -12,6 +12,8 @@ from typing import Any, Final, Literal
 
 import msgspec
 
+from .code_points import mend
+
 ToolKind = Literal["function", "custom"]
 
 SEPARATOR: Final = "__"
@@ -57,6 +59,7 @@ def _declared(tools: object, namespace: str | None) -> Iterator[Tool]:
         name, kind = tool.get("name"), tool.get("type")
         if not isinstance(name, str):
             continue
+        name = mend(name)
         if kind == "namespace":
             yield from _declared(tool.get("tools"), name)
         elif kind in ("function", "custom"):

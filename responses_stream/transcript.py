@@ -7,6 +7,7 @@ What to say, and when, is for the stream to decide.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any, Final
 
@@ -168,7 +169,11 @@ class Transcript:
 def _seconds(given: object, clock: Clock) -> int:
     if given is None:
         return int(clock())
-    if isinstance(given, bool) or not isinstance(given, (int, float)):
+    if (
+        isinstance(given, bool)
+        or not isinstance(given, (int, float))
+        or not math.isfinite(given)
+    ):
         raise LocalProtocolError(
             f"created_at is {given!r}; expected seconds since the epoch"
         )

@@ -107,8 +107,11 @@ class DeltaEvent(Event, frozen=True):
     @classmethod
     def from_dict(cls, wire: Mapping[str, Any]) -> Self:
         """See Event.from_dict."""
-        place = cls.place_at(*(wire[key] for key in cls.keys))
-        return cls(place, wire["delta"], wire["sequence_number"])
+        where: list[str | int] = [msgspec.convert(wire[cls.keys[0]], str)]
+        where += (msgspec.convert(wire[key], int) for key in cls.keys[1:])
+        delta = msgspec.convert(wire["delta"], str)
+        number = msgspec.convert(wire["sequence_number"], int)
+        return cls(cls.place_at(*where), delta, number)
 
 
 @cache

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 from hypothesis import strategies as st
@@ -131,7 +132,7 @@ def cuttings(draw, said: Said) -> list[dict[str, Any]]:
         edges = [0, *cuts, count]
         return [
             units[2 * a : 2 * b].decode("utf-16-le", "surrogatepass")
-            for a, b in zip(edges, edges[1:], strict=False)
+            for a, b in pairwise(edges)
         ]
 
     script: list[dict[str, Any]] = []

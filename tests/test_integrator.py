@@ -38,7 +38,7 @@ def parser() -> Iterator[SimpleNamespace]:
 class Server(BaseHTTPRequestHandler):
     """The three steps of "To put it into a server"."""
 
-    def do_POST(self) -> None:  # noqa: N802  (http.server's name)
+    def do_POST(self) -> None:
         """Answers /v1/responses."""
         body = self.rfile.read(int(self.headers["content-length"]))
         stream = ResponseStream(msgspec.json.decode(body))

@@ -10,11 +10,11 @@ import pytest
 from helpers import accumulate, errors, fixed_stream, frames, over_the_wire, run, violations
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec import to_builtins
 from strategies import Said, cuttings, dialogues, noise, played
 
-from msgspec import to_builtins
-from responses_stream.items import Item
 from responses_stream import Event, LocalProtocolError, OutputItemDone, SSEDecoder, encode
+from responses_stream.items import Item
 
 
 def call(index: int, **function: str) -> dict[str, Any]:
@@ -162,7 +162,7 @@ OPTIONS = st.fixed_dictionaries(
 
 
 @given(dialogues(), OPTIONS, st.data())
-@settings(max_examples=400, deadline=None)
+@settings(max_examples=400)
 def test_the_cutting_of_deltas_does_not_matter(dialogue, options, data):
     """However a model's words are cut, code points too, the final output is the same."""
     whole = run(played(dialogue), request=dialogue.request, **options)
@@ -173,7 +173,7 @@ def test_the_cutting_of_deltas_does_not_matter(dialogue, options, data):
 
 
 @given(dialogues(), st.data())
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=300)
 def test_nothing_that_was_said_is_lost(dialogue: Said, data):
     """Every word, argument and custom input stands in the final output, in order."""
     events = run(
@@ -192,7 +192,7 @@ def summed(item: Item) -> tuple[str, str]:
 
 
 @given(st.lists(noise(), max_size=30), OPTIONS, st.sampled_from(ORDERS), st.data())
-@settings(max_examples=500, deadline=None)
+@settings(max_examples=500)
 def test_any_input_ends_in_a_clean_transcript(script, options, order, data):
     """Errors, finishes and keep-alives at any place; deltas of every shape and order."""
     stream = fixed_stream(
@@ -220,7 +220,7 @@ def test_any_input_ends_in_a_clean_transcript(script, options, order, data):
 
 
 @given(dialogues(), st.data())
-@settings(max_examples=100, deadline=None)
+@settings(max_examples=100)
 def test_the_cutting_of_bytes_does_not_matter(dialogue, data):
     """A body cut anywhere gives the same events."""
     events = run(played(dialogue), request=dialogue.request, order="interleaved")
@@ -234,9 +234,9 @@ def test_the_cutting_of_bytes_does_not_matter(dialogue, data):
 
 
 @given(st.lists(noise(), max_size=15))
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 def test_every_event_is_sent_as_soon_as_it_is_known(script):
-    """What a client has after each delta is a transcript cut off, never one to be mended."""
+    """What a client has after each delta is a transcript cut off, never a wrong one."""
     stream = fixed_stream(order="interleaved")
     wires: list[dict[str, Any]] = []
     for step in script:

@@ -47,7 +47,7 @@ def imported(path: Path) -> Iterator[str]:
                 yield (node.module or "").removeprefix("responses_stream").strip(".")
 
 
-@pytest.mark.parametrize(("module", "path"), list(modules()), ids=lambda value: str(value))
+@pytest.mark.parametrize(("module", "path"), list(modules()), ids=str)
 def test_imports_go_down(module, path):
     """A module knows nothing of those that stand on it."""
     above = {name for name in imported(path) if ORDER.index(name) > ORDER.index(module)}
