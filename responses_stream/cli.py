@@ -1,4 +1,4 @@
-"""The command line: `responses-stream emit | check | show | serve`.
+"""The command line: `responses-stream emit | check | show | serve | codex-config`.
 
 Exit status: 0 fine, 1 something is wrong with the input, 2 could not run.
 """
@@ -14,6 +14,7 @@ from typing import IO, Any, cast
 import click
 import msgspec
 
+from .codex_command import codex_config_command
 from .delta_script import ScriptError, play
 from .ids import counted_ids
 from .recorded import Recording, read
@@ -70,6 +71,7 @@ def main() -> None:
       responses-stream check recorded.sse           judge anybody's transcript
       responses-stream show recorded.sse            look at it
       responses-stream serve                        a server, with a demo model
+      responses-stream codex-config                 what codex must know of it
 
     Exit status: 0 fine, 1 something is wrong with the input, 2 could not run.
     """
@@ -192,6 +194,9 @@ def show(file: str, width: int | None) -> None:
 
     recording = read(_body(file))
     picture.show(recording, file, Console(width=width, highlight=False))
+
+
+main.add_command(codex_config_command)
 
 
 def _lines(name: str) -> AbstractContextManager[IO[bytes]]:

@@ -1,0 +1,138 @@
+"""A chat-completions answer, as the response that it tells.
+
+`ChatReader` is fed the body of POST /v1/chat/completions as it comes and drives a
+`ResponseStream`. Usage may come before or after the finish reason or never, and `[DONE]`
+may be missing. An answer without a finish reason is a failure, never an end: it was cut.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Protocol
+
+from responses_stream.deltas import Delta
+from responses_stream.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
+from responses_stream.stream import FAILED
+from responses_stream.usage import Usage
+from responses_stream.wire import Event
+
+from .body import DONE, ChatBody, ChatText, read_json
+from .chunks import read_chunk
+from .failures import Failure, read_failure
+
+
+class Response(Protocol):
+    """What a reader drives: a ResponseStream."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event is out."""
+
+    def feed(self, said: Delta, /) -> list[Event]:
+        """See ResponseStream.feed."""
+
+    def finish(self, reason: str, usage: Usage | None, /) -> list[Event]:
+        """See ResponseStream.finish."""
+
+    def fail(self, error: Mapping[str, Any], usage: Usage | None, /) -> list[Event]:
+        """See ResponseStream.fail."""
+
+
+class ChatReader:
+    """Feeds `response` what a chat server answers.
+
+    Its methods return the events that follow and raise nothing: what is not to be
+    understood fails the response. Once that has ended they return none.
+    """
+
+    def __init__(self, response: Response) -> None:
+        self.failure: Failure | None = None
+        """Why the response failed, if it did."""
+        self._response = response
+        self._body = ChatBody()
+        self._reason: str | None = None
+        self._usage: Usage | None = None
+
+    @property
+    def ended(self) -> bool:
+        """Whether the terminal event is out."""
+        return self._response.ended
+
+    @property
+    def finished(self) -> bool:
+        """Whether the finish reason has come. Usage may follow it, and `[DONE]`."""
+        return self._reason is not None
+
+    def feed(self, data: bytes) -> list[Event]:
+        """The events that follow from more of the body."""
+        events: list[Event] = []
+        try:
+            for text in self._body.feed(data):
+                events += self._take(text)
+        except ProtocolError as error:
+            events += self.fail(read_failure(str(error)))
+        return events
+
+    def close(self) -> list[Event]:
+        """The body has ended, and so has the response."""
+        events: list[Event] = []
+        try:
+            for text in self._body.close():
+                events += self._take(text)
+        except ProtocolError as error:
+            # Behind the finish nothing matters that much.
+            if not self.finished:
+                events += self.fail(read_failure(str(error)))
+        return events + self._end()
+
+    def fail(self, failure: Failure) -> list[Event]:
+        """Something broke on the way, and so has the response."""
+        if self.ended:
+            return []
+        self.failure = failure
+        return self._response.fail(failure.in_stream(), self._usage)
+
+    def _take(self, text: ChatText) -> list[Event]:
+        if self.ended:
+            return []
+        if text.data == DONE:
+            return self._end()
+        if text.event == "error":
+            return self.fail(read_failure(_json_or_text(text.data)))
+        said = read_chunk(text.data)
+        if isinstance(said, Failure):
+            return self.fail(said)
+        if said.usage is not None:
+            self._usage = _usage(said.usage) or self._usage
+        if said.finish_reason is not None:
+            self._reason = said.finish_reason
+        events = [] if said.delta is None else self._response.feed(said.delta)
+        if self.finished and not said.has_choices:
+            events += self._end()
+        return events
+
+    def _end(self) -> list[Event]:
+        if self.ended:
+            return []
+        if self._reason is None:
+            message = "the model server's stream ended without a finish reason"
+            return self.fail(read_failure(message))
+        if self._reason in FAILED:
+            message = f"the model server ended with {self._reason!r}"
+            return self.fail(read_failure(message))
+        return self._response.finish(self._reason, self._usage)
+
+
+def _usage(said: Mapping[str, Any]) -> Usage | None:
+    """The counters, if they are any: an answer is not worth less without them."""
+    try:
+        return Usage.read(said)
+    except LocalProtocolError:
+        return None
+
+
+def _json_or_text(data: str | bytes) -> object:
+    try:
+        return read_json(data)
+    except RemoteProtocolError:
+        return data if isinstance(data, str) else data.decode(errors="replace")
