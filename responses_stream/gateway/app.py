@@ -1,0 +1,207 @@
+"""The gateway as an ASGI application: its routes, and what they have in common."""
+
+from __future__ import annotations
+
+import hmac
+from collections.abc import AsyncIterator, Mapping
+from contextlib import asynccontextmanager
+from typing import Any, cast
+from uuid import uuid4
+
+import msgspec
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import ClientDisconnect, Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from responses_stream.chat.request import InvalidRequest, to_chat_request
+from responses_stream.errors import LocalProtocolError
+from responses_stream.stream import ResponseStream
+
+from .answers import ChatStreamAnswer, ChatWholeAnswer, EventAnswer, WholeAnswer
+from .demo import DemoUpstream
+from .models import model_list
+from .refusals import BROKEN, Refused, error_response, refuse
+from .settings import Settings
+from .upstream import HTTPUpstream, Question, Upstream
+
+
+def create_app(
+    settings: Settings | None = None, upstream: Upstream | None = None
+) -> Starlette:
+    """The application; without `upstream` it asks the one that `settings` name."""
+    settings = settings or Settings()
+    if upstream is None:
+        kind = HTTPUpstream if settings.upstream else DemoUpstream
+        upstream = kind(settings)
+    gateway = Gateway(settings, upstream)
+    return Starlette(
+        routes=[
+            Route("/v1/responses", gateway.responses, methods=["POST"]),
+            Route("/v1/chat/completions", gateway.chat_completions, methods=["POST"]),
+            Route("/v1/models", gateway.models, methods=["GET"]),
+            Route("/health", gateway.health, methods=["GET"]),
+        ],
+        exception_handlers={
+            Refused: gateway.refused,
+            InvalidRequest: gateway.invalid,
+            HTTPException: gateway.no_route,
+            ClientDisconnect: gateway.gone,
+            Exception: gateway.broken,
+        },
+        lifespan=gateway.lifespan,
+    )
+
+
+class Gateway:
+    """The routes of one gateway."""
+
+    def __init__(self, settings: Settings, upstream: Upstream) -> None:
+        self._settings = settings
+        self._upstream = upstream
+
+    @asynccontextmanager
+    async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
+        """Holds the upstream open while the application runs."""
+        async with self._upstream:
+            yield
+
+    async def responses(self, request: Request) -> ASGIApp:
+        """POST /v1/responses."""
+        self._admit(request)
+        asked = _object(await self._body(request))
+        chat = to_chat_request(asked, self._settings.chat)
+        try:
+            stream = ResponseStream(
+                asked,
+                order="interleaved",
+                dialect=self._settings.dialect,
+                reasoning=self._settings.reasoning,
+            )
+        except LocalProtocolError as error:
+            raise refuse(400, "invalid_request_error", str(error)) from error
+        question = self._question(request, msgspec.json.encode(chat))
+        answer = EventAnswer if asked.get("stream") is True else WholeAnswer
+        return answer(question, stream, self._settings)
+
+    async def chat_completions(self, request: Request) -> ASGIApp:
+        """POST /v1/chat/completions."""
+        self._admit(request)
+        body = await self._body(request)
+        asked = _object(body)
+        question = self._question(request, body)
+        if asked.get("stream") is True:
+            return ChatStreamAnswer(question, asked, self._settings)
+        return ChatWholeAnswer(question, self._settings)
+
+    async def models(self, request: Request) -> Response:
+        """GET /v1/models."""
+        self._admit(request)
+        entries = await self._upstream.models(self._upstream_headers(request))
+        return JSONResponse(
+            model_list(entries), headers={"x-request-id": _request_id(request)}
+        )
+
+    async def health(self, _request: Request) -> Response:
+        """GET /health: that this process serves. It asks nobody else."""
+        return JSONResponse({"status": "ok"})
+
+    # What goes wrong --------------------------------------------------------------
+
+    async def refused(self, request: Request, error: Exception) -> Response:
+        """A request was turned down."""
+        refused = cast(Refused, error)
+        dialect = self._settings.dialect
+        return error_response(refused.failure, dialect, _request_id(request))
+
+    async def invalid(self, request: Request, error: Exception) -> Response:
+        """No chat server could answer the request."""
+        found = cast(InvalidRequest, error)
+        code = "invalid_request_error"
+        return await self.refused(request, refuse(400, code, found.message, found.param))
+
+    async def no_route(self, request: Request, error: Exception) -> Response:
+        """There is nothing here, or not by this method."""
+        found = cast(HTTPException, error)
+        message = f"{request.method} {request.url.path}: {found.detail}"
+        refused = refuse(found.status_code, "not_found", message)
+        return await self.refused(request, refused)
+
+    async def broken(self, request: Request, _error: Exception) -> Response:
+        """We have a bug. The server logs its traceback."""
+        return await self.refused(request, Refused(BROKEN))
+
+    async def gone(self, _request: Request, _error: Exception) -> Response:
+        """The client hung up before its request was whole. Nobody reads this."""
+        return Response(status_code=499)
+
+    # What routes have in common -----------------------------------------------------
+
+    def _admit(self, request: Request) -> None:
+        """Raises Refused for a client without the key."""
+        if self._settings.api_key is None:
+            return
+        scheme, _, key = request.headers.get("authorization", "").partition(" ")
+        # In constant time, and in bytes, as it takes no other characters than ASCII.
+        is_right = hmac.compare_digest(
+            key.strip().encode(), self._settings.api_key.encode()
+        )
+        if scheme.lower() != "bearer" or not is_right:
+            raise refuse(401, "invalid_api_key", "no API key, or a wrong one")
+
+    async def _body(self, request: Request) -> bytes:
+        """The request's body. Raises Refused for one that is too large."""
+        limit = self._settings.max_body
+        encoding = request.headers.get("content-encoding", "identity")
+        if encoding != "identity":
+            message = f"content-encoding is {encoding}; expected none"
+            raise refuse(415, "unsupported_encoding", message)
+        pieces, size = [], int(request.headers.get("content-length", 0))
+        if size <= limit:
+            size = 0
+            async for piece in request.stream():
+                pieces.append(piece)
+                size += len(piece)
+                if size > limit:
+                    break
+        if size > limit:
+            message = f"the request has {size} bytes or more; expected at most {limit}"
+            raise refuse(413, "request_too_large", message)
+        return b"".join(pieces)
+
+    def _question(self, request: Request, body: bytes) -> Question:
+        headers = self._upstream_headers(request)
+        return Question(self._upstream, body, headers, _request_id(request))
+
+    def _upstream_headers(self, request: Request) -> Mapping[str, str]:
+        """What the chat server is told beside the body."""
+        headers = {"x-request-id": _request_id(request)}
+        own = request.headers.get("authorization")
+        if self._settings.pass_authorization and own is not None:
+            headers["authorization"] = own
+        elif self._settings.upstream_key is not None:
+            headers["authorization"] = f"Bearer {self._settings.upstream_key}"
+        return headers
+
+
+def _object(body: bytes) -> dict[str, Any]:
+    """The JSON object in `body`. Raises Refused if there is none."""
+    try:
+        found = msgspec.json.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        message = f"the body is no JSON: {error}"
+        raise refuse(400, "invalid_json", message) from error
+    if not isinstance(found, dict):
+        message = f"the body is {type(found).__name__}; expected a JSON object"
+        raise refuse(400, "invalid_json", message)
+    return found
+
+
+def _request_id(request: Request) -> str:
+    """One for all that is said about a request."""
+    if not hasattr(request.state, "id"):
+        request.state.id = f"req_{uuid4().hex}"
+    request_id: str = request.state.id
+    return request_id

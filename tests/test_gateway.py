@@ -1,0 +1,539 @@
+"""The gateway's own behaviour: routes, headers, keys, silence, hanging up."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import socket
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import httpx
+import pytest
+from gateway_scripts import (
+    CALLED,
+    END,
+    HELLO,
+    ROLE,
+    SCRIPTS,
+    Script,
+    call,
+    calls,
+    said,
+)
+from gateway_world import (
+    REQUEST,
+    Got,
+    ScriptedServer,
+    ask,
+    said_in,
+    scripted_server,
+    serving,
+)
+from helpers import errors
+
+from responses_stream import SSEDecoder
+from responses_stream.chat.reader import ChatReader
+from responses_stream.chat.template import ChatOptions
+from responses_stream.gateway.settings import Settings
+
+OWN = {
+    # Silent for longer than the keep-alive of these tests, again and again.
+    "slow": Script(HELLO, pause=0.06),
+    "late": Script(HELLO, gate="head"),
+    "late_refusal": Script(
+        (json.dumps({"error": {"message": "no"}}).encode(),),
+        status=400,
+        framing="length",
+        gate="head",
+    ),
+    "gated": Script(HELLO[1:], gate="rest"),
+    "gated_call": Script(
+        (
+            calls(call(0, "call_a", "get_weather", '{"city":')),
+            calls(call(0, arguments='"Paris"}')),
+            CALLED,
+            *END,
+        ),
+        gate="rest",
+    ),
+    "endless": Script((ROLE, *said(*"abcdefghij")), ending="open"),
+    "silent": Script((ROLE,), ending="open"),
+    "mute": Script((), gate="head"),
+    "kept": Script(HELLO, keep=True),
+    "error_then_open": Script(
+        (b'data: {"error": {"message": "died"}}\n\n',), ending="open"
+    ),
+}
+
+
+@pytest.fixture(scope="module", name="server")
+def _server() -> Iterator[ScriptedServer]:
+    with scripted_server({**SCRIPTS, **OWN}) as server:
+        yield server
+
+
+@pytest.fixture(autouse=True)
+def _closed_gate(server: ScriptedServer) -> None:
+    server.gate.clear()
+
+
+@pytest.fixture(scope="module", name="url")
+def _url(server: ScriptedServer) -> Iterator[str]:
+    with serving(Settings(upstream=server.url, linger=0.2)) as url:
+        yield url
+
+
+@contextmanager
+def gateway(server: ScriptedServer, **settings: Any) -> Iterator[str]:
+    with serving(Settings(upstream=server.url, linger=0.2, **settings)) as url:
+        yield url
+
+
+# Routes and headers -------------------------------------------------------------------
+
+
+def test_a_stream_has_the_headers_that_proxies_obey(url):
+    """Neither caches nor nginx may hold the stream back, and no `openai-model` is said."""
+    got = ask(url, model="plain", input="Hi", stream=True)
+
+    assert "text/event-stream; charset=utf-8" == got.headers["content-type"]
+    assert "no-cache, no-transform" == got.headers["cache-control"]
+    assert "no" == got.headers["x-accel-buffering"]
+    assert got.headers["x-request-id"].startswith("req_")
+    assert "openai-model" not in got.headers
+
+
+def test_the_request_id_is_told_to_the_chat_server(server, url):
+    """One id for the logs of both sides."""
+    got = ask(url, model="plain", input="Hi")
+
+    assert got.headers["x-request-id"] == server.asked[-1].headers["x-request-id"]
+
+
+def test_the_chat_server_is_asked_in_its_own_words(server, url):
+    """The body that arrives is a chat request that streams and asks for usage."""
+    ask(url, model="plain", stream=True, **REQUEST)
+    body = server.asked[-1].body
+
+    assert "/v1/chat/completions" == server.asked[-1].path
+    assert ["user", "assistant", "tool"] == [m["role"] for m in body["messages"]]
+    assert {"include_usage": True} == body["stream_options"]
+    assert "agents__wait" in [tool["function"]["name"] for tool in body["tools"]]
+
+
+def test_options_of_the_template_reach_the_chat_request(server):
+    """What `ChatOptions` says is how the chat server is asked."""
+    options = ChatOptions(output_limit_field="max_completion_tokens")
+    with gateway(server, chat=options) as url:
+        ask(url, model="plain", input="Hi", max_output_tokens=9)
+
+    assert 9 == server.asked[-1].body["max_completion_tokens"]
+
+
+def test_unknown_headers_query_and_fields_are_tolerated(url):
+    """codex sends many of all three."""
+    got = ask(
+        url,
+        "/responses?client_version=0.169.0",
+        model="plain",
+        input="Hi",
+        stream=True,
+        client_metadata={"a": "b"},
+        surprise=1,
+        headers={"x-codex-turn-metadata": "{}", "originator": "codex_exec"},
+    )
+
+    assert 200 == got.status
+    assert 1 == got.response["surprise"]
+
+
+def test_models_are_listed_for_openai_and_for_codex(server, url):
+    """One body holds both lists, each with all its required fields."""
+    server.models = {"data": [{"id": "org/m", "max_model_len": 4096}]}
+    got = httpx.get(f"{url}/models?client_version=0.169.0").json()
+    required = (
+        *("slug", "display_name", "supported_reasoning_levels", "shell_type"),
+        *("visibility", "supported_in_api", "priority", "base_instructions"),
+        *("support_verbosity", "truncation_policy", "experimental_supported_tools"),
+    )
+
+    assert ["org/m"] == [model["id"] for model in got["data"]]
+    assert {"id", "object", "created", "owned_by"} <= set(got["data"][0])
+    assert ["org/m"] == [model["slug"] for model in got["models"]]
+    assert set(required) <= set(got["models"][0])
+    assert 4096 == got["models"][0]["context_window"]
+
+
+def test_models_that_make_no_sense_are_a_bad_gateway(server, url):
+    """The chat server's fault is told as such."""
+    server.models = ["nothing"]
+
+    assert 502 == httpx.get(f"{url}/models").status_code
+
+
+def test_health_needs_no_chat_server():
+    """It says that this process serves, whatever stands behind it."""
+    with serving(Settings(upstream="http://127.0.0.1:9/v1")) as url:
+        got = httpx.get(url.removesuffix("/v1") + "/health")
+
+    assert {"status": "ok"} == got.json()
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "status"),
+    [("GET", "/nothing", 404), ("GET", "/responses", 405), ("POST", "/models", 405)],
+)
+def test_what_is_not_there_is_refused_in_the_same_shape(url, method, path, status):
+    """Also routes that do not exist answer as OpenAI does."""
+    got = httpx.request(method, url + path)
+
+    assert status == got.status_code
+    assert {"message", "type", "param", "code"} == set(got.json()["error"])
+
+
+# Requests that are wrong --------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "body", [b"", b"{", b"[]", b"null", b'"x"', b"\xff", b"[" * 100_000], ids=repr
+)
+@pytest.mark.parametrize("path", ["/responses", "/chat/completions"])
+def test_a_body_that_is_no_object_is_a_bad_request(url, path, body):
+    """400, and no word to the chat server."""
+    got = httpx.post(url + path, content=body)
+
+    assert 400 == got.status_code
+    assert "invalid_request_error" == got.json()["error"]["type"]
+
+
+def test_a_wrong_field_is_named(url):
+    """The path of the field at fault is in `param`."""
+    got = ask(url, model="plain", input=[{"type": "message", "role": "king"}])
+
+    assert 400 == got.status
+    assert "input[0].role" == got.error["param"]
+
+
+def test_a_body_that_is_too_large_is_refused(server):
+    """413, whether its length is told or not."""
+    with gateway(server, max_body=1000) as url:
+        told = httpx.post(f"{url}/responses", content=b"x" * 1001)
+        untold = httpx.post(f"{url}/responses", content=iter([b"x" * 600] * 2))
+
+    assert [413, 413] == [told.status_code, untold.status_code]
+
+
+def test_a_compressed_body_is_refused(url):
+    """Rather than read as nonsense."""
+    headers = {"content-encoding": "gzip"}
+    got = httpx.post(f"{url}/responses", content=b"x", headers=headers)
+
+    assert 415 == got.status_code
+
+
+# Keys ---------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("given", "status"),
+    [
+        ({}, 401),
+        ({"authorization": "Bearer wrong"}, 401),
+        ({"authorization": "Basic secret"}, 401),
+        ({"authorization": "Bearer sécret".encode()}, 401),
+        ({"authorization": "Bearer secret"}, 200),
+        ({"authorization": "bearer  secret"}, 200),
+    ],
+    ids=repr,
+)
+def test_clients_need_the_key(server, given, status):
+    """With a key set, only who gives it is served."""
+    with gateway(server, api_key="secret") as url:
+        body = {"model": "plain", "input": "Hi"}
+        got = httpx.post(f"{url}/responses", json=body, headers=given)
+
+    assert status == got.status_code
+
+
+@pytest.mark.parametrize(
+    ("settings", "told"),
+    [
+        ({}, None),
+        ({"upstream_key": "ours"}, "Bearer ours"),
+        ({"pass_authorization": True}, "Bearer theirs"),
+        ({"pass_authorization": True, "upstream_key": "ours"}, "Bearer theirs"),
+    ],
+    ids=repr,
+)
+def test_the_chat_server_is_given_the_right_key(server, settings, told):
+    """Ours if there is one; the client's own only where that is asked for."""
+    headers = {"authorization": "Bearer theirs"}
+    with gateway(server, **settings) as url:
+        ask(url, model="plain", input="Hi", headers=headers)
+
+    assert told == server.asked[-1].headers.get("authorization")
+
+
+# A chat server that is not there ------------------------------------------------------
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_chat_server_that_is_down_is_unavailable(stream):
+    """503, and when to try again."""
+    with serving(Settings(upstream="http://127.0.0.1:9/v1")) as url:
+        got = ask(url, model="m", input="Hi", stream=stream)
+
+    assert 503 == got.status
+    assert "cannot be reached" in got.error["message"]
+    assert got.headers["retry-after"].isdigit()
+
+
+def test_a_name_that_does_not_resolve_is_unavailable():
+    """The same as a server that is down."""
+    with serving(Settings(upstream="http://nowhere.invalid/v1")) as url:
+        got = ask(url, model="m", input="Hi")
+
+    assert 503 == got.status
+
+
+def test_a_silent_chat_server_is_a_timeout(server):
+    """504 before the first byte, `response.failed` after it."""
+    with gateway(server, idle_timeout=0.1) as url:
+        before = ask(url, model="mute", input="Hi", stream=True)
+        after = ask(url, model="silent", input="Hi", stream=True)
+
+    assert 504 == before.status
+    assert "failed" == after.response["status"]
+    assert "silent for too long" in after.response["error"]["message"]
+
+
+# Silence ------------------------------------------------------------------------------
+
+
+def in_progress(got: Any) -> int:
+    return sum(wire["type"] == "response.in_progress" for wire in got.events)
+
+
+def test_a_silent_line_is_kept_alive_by_events(server):
+    """`response.in_progress` again and again, numbered, and still a clean transcript."""
+    with gateway(server, keep_alive=0.02) as url:
+        got = ask(url, model="slow", input="Hi", stream=True)
+
+    assert in_progress(got) > 3
+    assert [] == errors(got.events)
+    assert "Hello" == said_in(got.response["output"], "message")
+
+
+@pytest.mark.parametrize(
+    "settings", [{"keep_alive_mode": "comment"}, {"dialect": "openresponses"}], ids=repr
+)
+def test_a_silent_line_is_kept_alive_by_comments(server, settings):
+    """Where that is asked for, and where a second in_progress would be an error."""
+    with gateway(server, keep_alive=0.02, **settings) as url:
+        got = ask(url, model="slow", input="Hi", stream=True)
+
+    assert got.body.count(b": keep-alive\n\n") > 3
+    assert 1 == in_progress(got)
+
+
+def test_a_silent_line_may_be_left_alone(server):
+    """Mode `none` sends nothing of its own."""
+    with gateway(server, keep_alive=0.02, keep_alive_mode="none") as url:
+        got = ask(url, model="slow", input="Hi", stream=True)
+
+    assert b"keep-alive" not in got.body
+    assert 1 == in_progress(got)
+
+
+def behind_a_gate(server: ScriptedServer, url: str, model: str) -> Got:
+    """Opens the gate only when our headers are there."""
+    body = {"model": model, "input": "Hi", "stream": True}
+    with httpx.stream("POST", f"{url}/responses", json=body, timeout=20) as response:
+        server.gate.set()
+        return Got(response.status_code, response.headers, response.read())
+
+
+def test_a_long_prefill_is_covered(server):
+    """Our headers leave after one interval, even if the chat server has sent none."""
+    with gateway(server, keep_alive=0.02) as url:
+        got = behind_a_gate(server, url, "late")
+
+    assert "Hello" == said_in(got.response["output"], "message")
+
+
+def test_an_early_refusal_keeps_its_status(server, url):
+    """Within the first interval there is nothing that would have to be taken back."""
+    server.gate.set()
+
+    assert 400 == ask(url, model="late_refusal", input="Hi", stream=True).status
+
+
+def test_a_late_refusal_fails_the_stream(server):
+    """What comes after our headers can only be an event."""
+    with gateway(server, keep_alive=0.02) as url:
+        got = behind_a_gate(server, url, "late_refusal")
+
+    assert 200 == got.status
+    assert "invalid_prompt" == got.response["error"]["code"]
+
+
+# Hanging up ---------------------------------------------------------------------------
+
+
+def hang_up_after(url: str, body: dict[str, Any], seen: bytes) -> None:
+    """Reads until `seen` has come, then closes the connection."""
+    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
+    sent = json.dumps(body).encode()
+    with socket.create_connection((host, int(port))) as client:
+        head = (
+            f"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: {len(sent)}\r\n\r\n"
+        )
+        client.sendall(head.encode() + sent)
+        got = b""
+        while seen not in got:
+            got += client.recv(65536)
+
+
+def seconds_to_cancel(server: ScriptedServer, hang_up: Callable[[], None]) -> float:
+    """The best of three: other processes may have kept the machine from being fast."""
+    took = []
+    for _ in range(3):
+        before = len(server.asked)
+        hang_up()
+        hung_up_at = time.monotonic()
+        asked = server.asked[before]
+        assert asked.hung_up.wait(5)
+        took.append(asked.hung_up_at - hung_up_at)
+    return min(took)
+
+
+@pytest.mark.parametrize("model", ["endless", "silent"])
+def test_hanging_up_cancels_within_100_ms(server, url, model):
+    """The chat server sees its connection close, whether it is speaking or not."""
+    body = {"model": model, "input": "Hi", "stream": True}
+
+    def hang_up() -> None:
+        hang_up_after(url, body, b"response.in_progress")
+
+    assert seconds_to_cancel(server, hang_up) < 0.1
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_hanging_up_cancels_before_the_headers_too(server, url, stream):
+    """Also while nothing has come of the request yet, and without `stream`."""
+    body = {"model": "mute", "input": "Hi", "stream": stream}
+
+    def hang_up() -> None:
+        with pytest.raises(httpx.ReadTimeout):
+            httpx.post(f"{url}/responses", json=body, timeout=0.2)
+
+    assert seconds_to_cancel(server, hang_up) < 0.1
+
+
+def test_hanging_up_after_the_end_is_normal(url, caplog):
+    """codex always does; nothing is logged, and the next request is served."""
+    body = {"model": "plain", "input": "Hi", "stream": True}
+    hang_up_after(url, body, b"response.completed")
+
+    assert 200 == ask(url, **body).status
+    assert [] == caplog.records
+
+
+def test_a_failed_stream_ends_at_once(url):
+    """codex acts on `response.failed` only when the body ends (codex.md section 5)."""
+    begun = time.monotonic()
+    got = ask(url, model="error_then_open", input="Hi", stream=True)
+
+    assert "failed" == got.response["status"]
+    assert time.monotonic() - begun < 5
+
+
+# Live text ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("model", "delta"),
+    [
+        ("gated", b"response.output_text.delta"),
+        ("gated_call", b"response.function_call_arguments.delta"),
+    ],
+)
+def test_a_delta_leaves_before_the_second_chunk_has_come(server, url, model, delta):
+    """Although tools are present (clients.md 5.1, 53), nothing is held back."""
+    body = {"model": model, "stream": True, **REQUEST}
+    seen = b""
+    with httpx.stream("POST", f"{url}/responses", json=body) as response:
+        chunks = response.iter_raw()
+        while delta not in seen:
+            seen += next(chunks)
+        assert not server.gate.is_set()
+        server.gate.set()
+        seen += b"".join(chunks)
+
+    assert b"response.completed" in seen
+
+
+def test_what_is_ready_together_leaves_together(url):
+    """One write for all events of one write of the chat server."""
+    body = {"model": "one_write", "input": "Hi", "stream": True}
+    with httpx.stream("POST", f"{url}/responses", json=body) as response:
+        pieces = list(response.iter_raw())
+
+    # created and in_progress; all the rest.
+    assert len(pieces) <= 2
+    assert len(SSEDecoder().feed(b"".join(pieces))) > 8
+
+
+def test_many_are_served_at_once(server, url):
+    """The title request of codex's TUI runs beside the first turn."""
+    before = len(server.asked)
+
+    async def main() -> list[int]:
+        async with httpx.AsyncClient(timeout=20) as client:
+            body = {"model": "gated", "input": "Hi", "stream": True}
+            asked = [
+                asyncio.ensure_future(client.post(f"{url}/responses", json=body))
+                for _ in range(20)
+            ]
+            while len(server.asked) < before + 20:  # noqa: ASYNC110
+                await asyncio.sleep(0.002)
+            server.gate.set()
+            return [got.status_code for got in await asyncio.gather(*asked)]
+
+    assert [200] * 20 == asyncio.run(main())
+
+
+# Behind the scenes --------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("path", ["/responses", "/chat/completions"])
+@pytest.mark.parametrize("stream", [True, False])
+def test_connections_to_the_chat_server_are_kept(server, path, stream):
+    """The next request uses the one before's."""
+    before = server.connections
+    with gateway(server) as url:
+        for _ in range(3):
+            ask(url, path, model="kept", input="Hi", messages=[], stream=stream)
+
+    assert 1 == server.connections - before
+
+
+@pytest.mark.parametrize("stream", [True, False])
+def test_a_bug_of_ours_is_told_and_logged(url, monkeypatch, caplog, stream):
+    """Even then a stream has its end, and nobody sees a traceback."""
+
+    def broken(*_: object) -> None:
+        message = "secret"
+        raise RuntimeError(message)
+
+    monkeypatch.setattr(ChatReader, "feed", broken)
+    got = ask(url, model="plain", input="Hi", stream=stream)
+
+    assert (200 if stream else 500) == got.status
+    assert "the gateway broke" in got.response["error"]["message"]
+    assert b"secret" not in got.body
+    if stream:  # Otherwise the server itself logs it.
+        assert "secret" in caplog.text
