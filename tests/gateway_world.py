@@ -160,6 +160,9 @@ async def _play(
             await asyncio.sleep(script.pause)
         frame = b"%x\r\n%b\r\n" % (len(piece), piece)
         writer.write(frame if script.framing == "chunked" else piece)
+    if script.keep:
+        # So that the last chunk does not come together with all the rest.
+        await asyncio.sleep(0.01)
     if script.ending == "clean" and script.framing == "chunked":
         writer.write(b"0\r\n\r\n")
     await writer.drain()

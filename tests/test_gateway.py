@@ -517,6 +517,8 @@ def test_connections_to_the_chat_server_are_kept(server, path, stream):
     with gateway(server) as url:
         for _ in range(3):
             ask(url, path, model="kept", input="Hi", messages=[], stream=stream)
+            # The end of the body comes behind [DONE].
+            time.sleep(0.05)
 
     assert 1 == server.connections - before
 

@@ -121,7 +121,9 @@ def _other(conversation: Conversation, item: Fields, param: str) -> None:
 
 def _refused(_conversation: Conversation, item: Fields, param: str) -> None:
     kind = kind_of(item) or "item_reference"
-    raise unexpected(kind, "a whole item: this server stores nothing", f"{param}.type")
+    # A client that asks for `store: false` knows that it must send whole items.
+    wanted = "a whole item: this server stores nothing, so ask for store: false"
+    raise unexpected(kind, wanted, f"{param}.type")
 
 
 def _call_id(item: Fields, param: str) -> str | None:

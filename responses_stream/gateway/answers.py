@@ -37,9 +37,6 @@ EVENT_STREAM: Final = (
 )
 """Without the last two, nginx and CDNs hold a stream back (clients.md 5.1, 41)."""
 
-DRAIN_SECONDS: Final = 0.05
-"""How long the end of a body may take that has said all."""
-
 logger = logging.getLogger(__name__)
 
 T = TypeVar("T")
@@ -120,14 +117,7 @@ class RelayedAnswer(Answer, Generic[T]):
                 await self.say(machine.feed(data))
             await self.say(machine.close())
             if machine.finished:
-                await self._drain(reply)
-
-    async def _drain(self, reply: Reply) -> None:
-        """Reads what is left, which is nothing: only then the connection is kept."""
-        with suppress(TimeoutError, Refused):
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while await reply.read():
-                    pass
+                reply.finish()
 
     async def _read(self, reply: Reply) -> bytes:
         if not self.machine.finished:

@@ -37,6 +37,9 @@ class DemoReply:
         await asyncio.sleep(self._pace)
         return next(self._frames, b"")
 
+    def finish(self) -> None:
+        """See Reply. There is nothing to keep."""
+
 
 class DemoUpstream:
     """See Upstream."""

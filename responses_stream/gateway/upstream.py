@@ -6,8 +6,14 @@ which HTTP client this is.
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator, Iterator, Mapping
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import (
+    AbstractAsyncContextManager,
+    asynccontextmanager,
+    contextmanager,
+    suppress,
+)
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
@@ -25,6 +31,9 @@ KEPT_SECONDS: Final = 2.0
 """How long an idle connection is kept: less than the 5 s after which uvicorn, Node and
 cpp-httplib close one, so that no request meets a connection that is just closing."""
 
+DRAIN_SECONDS: Final = 1.0
+"""How long the end of a body may take that has said all."""
+
 MAX_ERROR_BYTES: Final = 1024 * 1024
 
 
@@ -36,6 +45,9 @@ class Reply(Protocol):
 
         Raises Refused if it breaks off.
         """
+
+    def finish(self) -> None:
+        """Nothing more of the body matters, but it is about to end by itself."""
 
 
 class Upstream(Protocol):
@@ -78,6 +90,8 @@ class HTTPReply:
     """See Reply."""
 
     def __init__(self, response: aiohttp.ClientResponse) -> None:
+        self.finished = False
+        """Whether nothing more matters."""
         self._response = response
 
     async def read(self) -> bytes:
@@ -87,6 +101,18 @@ class HTTPReply:
         except (aiohttp.ClientError, TimeoutError) as error:
             raise Refused(_failure_of(error)) from error
 
+    def finish(self) -> None:
+        """See Reply."""
+        self.finished = True
+
+    async def drain(self) -> None:
+        """Reads to the end: only then the connection can serve another request."""
+        with suppress(aiohttp.ClientError, TimeoutError):
+            async with asyncio.timeout(DRAIN_SECONDS):
+                while await self._response.content.readany():
+                    pass
+        self._response.close()
+
 
 class HTTPUpstream:
     """See Upstream."""
@@ -95,6 +121,7 @@ class HTTPUpstream:
         self._settings = settings
         self._base = (settings.upstream or "").rstrip("/")
         self._session: aiohttp.ClientSession
+        self._draining: set[asyncio.Task[None]] = set()
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
@@ -117,21 +144,33 @@ class HTTPUpstream:
         trace: TracebackType | None,
         /,
     ) -> None:
+        for draining in self._draining:
+            draining.cancel()
         await self._session.close()
 
     @asynccontextmanager
     async def chat(self, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Reply]:
         """See Upstream."""
         with _refusals():
-            async with self._session.post(
+            response = await self._session.post(
                 f"{self._base}/chat/completions",
                 data=body,
                 headers={**headers, "content-type": "application/json"},
                 allow_redirects=False,
-            ) as response:
+            )
+            reply = HTTPReply(response)
+            try:
                 if response.status != HTTPStatus.OK:
                     raise Refused(await _failure(response))
-                yield HTTPReply(response)
+                yield reply
+            finally:
+                if reply.finished:
+                    # Not for the client to wait for, or to cut short.
+                    draining = asyncio.ensure_future(reply.drain())
+                    self._draining.add(draining)
+                    draining.add_done_callback(self._draining.discard)
+                else:
+                    response.close()
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """See Upstream."""
