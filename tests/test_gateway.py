@@ -18,6 +18,7 @@ from gateway_scripts import (
     HELLO,
     ROLE,
     SCRIPTS,
+    STOP,
     Script,
     call,
     calls,
@@ -63,6 +64,9 @@ OWN = {
     "silent": Script((ROLE,), ending="open"),
     "mute": Script((), gate="head"),
     "kept": Script(HELLO, keep=True),
+    "pings_after_finish": Script(
+        (ROLE, *said("Hello"), STOP, *[b": ping\n\n"] * 2000), pause=0.02
+    ),
     "error_then_open": Script(
         (b'data: {"error": {"message": "died"}}\n\n',), ending="open"
     ),
@@ -449,6 +453,13 @@ def test_a_failed_stream_ends_at_once(url):
 
     assert "failed" == got.response["status"]
     assert time.monotonic() - begun < 5
+
+
+def test_a_server_that_pings_after_the_finish_is_left(url):
+    """It is not silent, but it has said all; `ask` would not wait for its end."""
+    got = ask(url, model="pings_after_finish", input="Hi", stream=True)
+
+    assert "completed" == got.response["status"]
 
 
 # Live text ----------------------------------------------------------------------------

@@ -101,6 +101,7 @@ class RelayedAnswer(Answer, Generic[T]):
     def __init__(self, question: Question, machine: Machine[T], settings: Settings) -> None:
         super().__init__(question, settings)
         self.machine = machine
+        self._clock = asyncio.get_running_loop().time
 
     async def begin(self) -> None:
         """The chat server has accepted the request."""
@@ -113,18 +114,19 @@ class RelayedAnswer(Answer, Generic[T]):
         machine = self.machine
         async with self.question.ask() as reply:
             await self.begin()
-            while not machine.ended and (data := await self._read(reply)):
+            while not machine.finished and (data := await reply.read()):
+                await self.say(machine.feed(data))
+            until = self._clock() + self.settings.linger
+            while not machine.ended and (data := await self._linger(reply, until)):
                 await self.say(machine.feed(data))
             await self.say(machine.close())
             if machine.finished:
                 reply.finish()
 
-    async def _read(self, reply: Reply) -> bytes:
-        if not self.machine.finished:
-            return await reply.read()
-        # Usage and [DONE] are welcome, but not worth a failure.
+    async def _linger(self, reply: Reply, until: float) -> bytes:
+        """What else comes: usage and [DONE] are welcome, but not worth a failure."""
         with suppress(TimeoutError, Refused):
-            async with asyncio.timeout(self.settings.linger):
+            async with asyncio.timeout_at(until):
                 return await reply.read()
         return b""
 
@@ -245,7 +247,6 @@ class EventAnswer(StreamedAnswer[Event]):
     ) -> None:
         super().__init__(question, ChatReader(stream), settings)
         self.stream = stream
-        self._clock = asyncio.get_running_loop().time
         self._sent_at = self._clock()
         self._waiting = 0
         """How many writes wait for the client to read."""
