@@ -6,6 +6,7 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
+from helpers import SNAPSHOTS
 from hypothesis import settings
 from syrupy.assertion import SnapshotAssertion
 from syrupy.extensions.single_file import SingleFileSnapshotExtension
@@ -15,8 +16,6 @@ from syrupy.types import SnapshotIndex
 # The machine is shared: how long an example takes says nothing.
 settings.register_profile("shared", deadline=None)
 settings.load_profile("shared")
-
-SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
 
 
 class TranscriptExtension(SingleFileSnapshotExtension):

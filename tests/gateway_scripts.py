@@ -205,6 +205,7 @@ FRAMINGS = {
     "stays_open_after_finish": hello(
         ROLE, *said("Hello"), STOP, ending="open", usage=(0, 0)
     ),
+    "garbage_after_finish": hello(ROLE, *said("Hello"), STOP, b"data: {garbage\n\n", *END),
     "cut_after_finish": hello(ROLE, *said("Hello"), STOP, ending="cut", usage=(0, 0)),
 }
 
@@ -492,6 +493,9 @@ CALLS = {
     ),
     "no_arguments": Script(  # 10
         (calls(call(0, "call_a", "get_time")), CALLED, *END), calls=(TIME,)
+    ),
+    "call_without_function": Script(
+        (calls(call(0, "call_a")), *ONE_CALL, CALLED, *END), calls=(WEATHER,)
     ),
     "empty_arguments": Script(
         (calls(call(0, "call_a", "get_time", "")), CALLED, *END), calls=(TIME,)

@@ -128,6 +128,8 @@ class ScriptedServer:
 
     def _script(self, asked: Asked) -> Script:
         if asked.path.endswith("/models"):
+            if isinstance(self.models, Script):
+                return self.models
             body = json.dumps(self.models).encode()
             return Script((body,), framing="length", headers=())
         return self.scripts[asked.body["model"]]

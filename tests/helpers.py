@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,6 +22,8 @@ from responses_stream import (
     counted_ids,
     encode,
 )
+
+SNAPSHOTS = Path(__file__).parent.parent / "snapshots"
 
 STOP = {"finish_reason": "stop"}
 

@@ -6,8 +6,8 @@ import asyncio
 import json
 import socket
 import time
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -35,10 +35,12 @@ from gateway_world import (
 )
 from helpers import errors
 
-from responses_stream import SSEDecoder
+from responses_stream import ResponseStream, SSEDecoder
 from responses_stream.chat.reader import ChatReader
 from responses_stream.chat.template import ChatOptions
+from responses_stream.gateway.answers import EventAnswer
 from responses_stream.gateway.settings import Settings
+from responses_stream.gateway.upstream import Question
 
 OWN = {
     # Silent for longer than the keep-alive of these tests, again and again.
@@ -178,6 +180,24 @@ def test_models_that_make_no_sense_are_a_bad_gateway(server, url):
     assert 502 == httpx.get(f"{url}/models").status_code
 
 
+def test_models_are_refused_as_the_chat_server_does(server, url):
+    """With its status and its words."""
+    server.models = Script((b'{"error": "who?"}',), status=401, framing="length")
+    got = httpx.get(f"{url}/models")
+
+    assert 401 == got.status_code
+    assert "who?" == got.json()["error"]["message"]
+
+
+def test_the_response_has_an_id_of_our_own(url):
+    """Whatever the request says."""
+    got = ask(url, model="plain", input="Hi", id="resp_theirs", created_at="now")
+
+    assert 200 == got.status
+    assert got.json["id"].startswith("resp_")
+    assert "resp_theirs" != got.json["id"]
+
+
 def test_health_needs_no_chat_server():
     """It says that this process serves, whatever stands behind it."""
     with serving(Settings(upstream="http://127.0.0.1:9/v1")) as url:
@@ -301,6 +321,15 @@ def test_a_name_that_does_not_resolve_is_unavailable():
         got = ask(url, model="m", input="Hi")
 
     assert 503 == got.status
+
+
+def test_a_chat_server_that_does_not_connect_is_a_timeout(server):
+    """The same as one that is silent, but found out sooner."""
+    with gateway(server, connect_timeout=1e-9) as url:
+        got = ask(url, model="plain", input="Hi")
+
+    assert 504 == got.status
+    assert "could not be reached in time" in got.error["message"]
 
 
 def test_a_silent_chat_server_is_a_timeout(server):
@@ -446,6 +475,18 @@ def test_hanging_up_after_the_end_is_normal(url, caplog):
     assert [] == caplog.records
 
 
+def test_hanging_up_within_the_request_is_normal(url, caplog):
+    """Half a body asks nothing."""
+    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
+    with socket.create_connection((host, int(port))) as client:
+        client.sendall(
+            b"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"
+        )
+
+    assert 200 == ask(url, model="plain", input="Hi").status
+    assert [] == caplog.records
+
+
 def test_a_failed_stream_ends_at_once(url):
     """codex acts on `response.failed` only when the body ends (codex.md section 5)."""
     begun = time.monotonic()
@@ -550,3 +591,39 @@ def test_a_bug_of_ours_is_told_and_logged(url, monkeypatch, caplog, stream):
     assert b"secret" not in got.body
     if stream:  # Otherwise the server itself logs it.
         assert "secret" in caplog.text
+
+
+def test_a_client_that_does_not_read_is_not_kept_alive():
+    """What it has not read yet would only pile up."""
+
+    class Reply:
+        async def read(self) -> bytes:
+            return HELLO[1]
+
+        def finish(self) -> None:
+            raise AssertionError
+
+    class Endless:
+        @asynccontextmanager
+        async def chat(self, *_: object) -> AsyncIterator[Reply]:
+            yield Reply()
+
+    async def main() -> list[bytes]:
+        stream = ResponseStream({}, order="interleaved")
+        question = Question(Endless(), b"", {}, "req_1")  # type: ignore[arg-type]
+        answer = EventAnswer(question, stream, Settings(keep_alive=0.001))
+        sent: list[bytes] = []
+
+        async def send(message: Any) -> None:
+            sent.append(message.get("body", b""))
+            if len(sent) > 3:
+                await asyncio.sleep(30)
+
+        with suppress(TimeoutError):
+            await asyncio.wait_for(answer.answer(send), 0.1)
+        return sent
+
+    # Headers, the first events, two deltas; the last of them is still waiting.
+    sent = asyncio.run(main())
+    assert 4 == len(sent)
+    assert b"response.in_progress" not in b"".join(sent[2:])

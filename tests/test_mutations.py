@@ -14,8 +14,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from conftest import SNAPSHOTS
-from helpers import errors
+from helpers import SNAPSHOTS, errors
 
 from responses_stream import SSEDecoder
 

@@ -3,8 +3,15 @@
 from __future__ import annotations
 
 import pytest
-from conftest import SNAPSHOTS
-from helpers import accumulate, fixed_stream, frames, over_the_wire, run, violations
+from helpers import (
+    SNAPSHOTS,
+    accumulate,
+    fixed_stream,
+    frames,
+    over_the_wire,
+    run,
+    violations,
+)
 from scripts import SCRIPTS
 
 from responses_stream import Event

@@ -87,15 +87,11 @@ class ChatAligner:
         return [_frame(failure.in_http()), DONE_FRAME]
 
     def _taken(self, read: Callable[[], list[ChatText]]) -> list[bytes]:
-        frames: list[bytes] = []
         try:
-            for text in read():
-                frames += self._take(text)
+            texts = read()
         except ProtocolError as error:
-            # Behind the finish nothing matters that much.
-            if not self.finished:
-                frames += self.fail(read_failure(str(error)))
-        return frames
+            return self._misread(error)
+        return [frame for text in texts for frame in self._take(text)]
 
     def _take(self, text: ChatText) -> list[bytes]:
         if self.ended:
@@ -104,10 +100,17 @@ class ChatAligner:
             return [text.raw]
         if text.data == DONE:
             return self._end()
-        chunk = read_json(text.data)
-        if text.event == "error" or not isinstance(chunk, dict) or is_error(chunk):
-            return self.fail(read_failure(chunk))
-        return self._align(text, chunk)
+        try:
+            chunk = read_json(text.data)
+            if text.event == "error" or not isinstance(chunk, dict) or is_error(chunk):
+                return self.fail(read_failure(chunk))
+            return self._align(text, chunk)
+        except ProtocolError as error:
+            return self._misread(error)
+
+    def _misread(self, error: ProtocolError) -> list[bytes]:
+        # Behind the finish nothing matters that much.
+        return [] if self.finished else self.fail(read_failure(str(error)))
 
     def _align(self, text: ChatText, chunk: Fields) -> list[bytes]:
         """The frames of one chunk: its own, if that is right."""

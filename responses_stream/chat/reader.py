@@ -7,7 +7,7 @@ may be missing. An answer without a finish reason is a failure, never an end: it
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from responses_stream.deltas import Delta
@@ -17,7 +17,7 @@ from responses_stream.usage import Usage
 from responses_stream.wire import Event
 
 from .body import DONE, ChatBody, ChatText, read_json
-from .chunks import read_chunk
+from .chunks import Said, read_chunk
 from .failures import Failure, read_failure
 
 
@@ -65,25 +65,11 @@ class ChatReader:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that follow from more of the body."""
-        events: list[Event] = []
-        try:
-            for text in self._body.feed(data):
-                events += self._take(text)
-        except ProtocolError as error:
-            events += self.fail(read_failure(str(error)))
-        return events
+        return self._taken(lambda: self._body.feed(data))
 
     def close(self) -> list[Event]:
         """The body has ended, and so has the response."""
-        events: list[Event] = []
-        try:
-            for text in self._body.close():
-                events += self._take(text)
-        except ProtocolError as error:
-            # Behind the finish nothing matters that much.
-            if not self.finished:
-                events += self.fail(read_failure(str(error)))
-        return events + self._end()
+        return self._taken(self._body.close) + self._end()
 
     def fail(self, failure: Failure) -> list[Event]:
         """Something broke on the way, and so has the response."""
@@ -92,6 +78,13 @@ class ChatReader:
         self.failure = failure
         return self._response.fail(failure.in_stream(), self._usage)
 
+    def _taken(self, read: Callable[[], list[ChatText]]) -> list[Event]:
+        try:
+            texts = read()
+        except ProtocolError as error:
+            return self._misread(error)
+        return [event for text in texts for event in self._take(text)]
+
     def _take(self, text: ChatText) -> list[Event]:
         if self.ended:
             return []
@@ -99,7 +92,12 @@ class ChatReader:
             return self._end()
         if text.event == "error":
             return self.fail(read_failure(_json_or_text(text.data)))
-        said = read_chunk(text.data)
+        try:
+            return self._say(read_chunk(text.data))
+        except ProtocolError as error:
+            return self._misread(error)
+
+    def _say(self, said: Said | Failure) -> list[Event]:
         if isinstance(said, Failure):
             return self.fail(said)
         if said.usage is not None:
@@ -110,6 +108,10 @@ class ChatReader:
         if self.finished and not said.has_choices:
             events += self._end()
         return events
+
+    def _misread(self, error: ProtocolError) -> list[Event]:
+        # Behind the finish nothing matters that much.
+        return [] if self.finished else self.fail(read_failure(str(error)))
 
     def _end(self) -> list[Event]:
         if self.ended:

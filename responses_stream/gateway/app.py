@@ -5,7 +5,7 @@ from __future__ import annotations
 import hmac
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, cast
+from typing import Any, Final, cast
 from uuid import uuid4
 
 import msgspec
@@ -17,7 +17,6 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from responses_stream.chat.request import InvalidRequest, to_chat_request
-from responses_stream.errors import LocalProtocolError
 from responses_stream.stream import ResponseStream
 
 from .answers import ChatStreamAnswer, ChatWholeAnswer, EventAnswer, WholeAnswer
@@ -26,6 +25,9 @@ from .models import model_list
 from .refusals import BROKEN, Refused, error_response, refuse
 from .settings import Settings
 from .upstream import HTTPUpstream, Question, Upstream
+
+OURS: Final = ("id", "created_at")
+"""What no request may say of its response."""
 
 
 def create_app(
@@ -73,15 +75,12 @@ class Gateway:
         self._admit(request)
         asked = _object(await self._body(request))
         chat = to_chat_request(asked, self._settings.chat)
-        try:
-            stream = ResponseStream(
-                asked,
-                order="interleaved",
-                dialect=self._settings.dialect,
-                reasoning=self._settings.reasoning,
-            )
-        except LocalProtocolError as error:
-            raise refuse(400, "invalid_request_error", str(error)) from error
+        stream = ResponseStream(
+            {name: value for name, value in asked.items() if name not in OURS},
+            order="interleaved",
+            dialect=self._settings.dialect,
+            reasoning=self._settings.reasoning,
+        )
         question = self._question(request, msgspec.json.encode(chat))
         answer = EventAnswer if asked.get("stream") is True else WholeAnswer
         return answer(question, stream, self._settings)
