@@ -1,0 +1,294 @@
+"""One response of vLLM, from the engine's first step to the last event.
+
+The same code makes it for everybody: streamed, whole, in the background. It differs only
+in who takes the events.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from contextlib import aclosing
+from contextvars import ContextVar
+from typing import Any, Final, TypeVar
+
+import msgspec
+from openai.types.responses import (
+    ResponseCustomToolCall,
+    ResponseFunctionToolCall,
+    ResponseOutputMessage,
+    ResponseReasoningItem,
+)
+
+from responses_stream.chat.failures import Failure, read_failure
+from responses_stream.stream import ResponseStream
+from responses_stream.usage import InputTokensDetails, OutputTokensDetails, Usage
+from responses_stream.wire import Event
+
+from .seam import Context, Core, Request, log
+from .settings import Settings
+from .steps import StepReader
+
+T = TypeVar("T")
+
+ASKED: ContextVar[Mapping[str, Any] | None] = ContextVar("asked", default=None)
+"""The JSON object of the request that is being answered, as the client sent it.
+
+vLLM's own request object has been through its validators, which change what a response
+has to echo (`tool_choice`).
+"""
+
+NOT_ECHOED: Final = ("previous_input_messages", "request_id")
+"""Keys of vLLM's that say nothing about the response, or say it by another name."""
+
+EXTRAS: Final = (
+    *("kv_transfer_params", "ec_transfer_params", "metrics"),
+    *("input_messages", "output_messages"),
+)
+"""What vLLM adds to a response for those who run it: only where there is any."""
+
+REASONS: Final = {"length": "length", "abort": "abort", "error": "error"}
+"""vLLM's finish reasons. Every other one is a stop that somebody asked for."""
+
+ITEMS: Final[Mapping[str, Any]] = {
+    "message": ResponseOutputMessage,
+    "reasoning": ResponseReasoningItem,
+    "function_call": ResponseFunctionToolCall,
+    "custom_tool_call": ResponseCustomToolCall,
+}
+"""vLLM keeps a response in the official models, for `previous_response_id`."""
+
+SILENCE: Final = object()
+"""Comes out of `with_silence` in place of a step."""
+
+
+class Turn:
+    """One response while it is made. The arguments are those of vLLM's generators."""
+
+    def __init__(  # noqa: PLR0913, PLR0917  (vLLM's)
+        self,
+        core: Core,
+        settings: Settings,
+        request: Request,
+        sampling_params: Any,
+        result_generator: AsyncIterator[Context],
+        context: Context,
+        model_name: str,
+        tokenizer: Any,
+        request_metadata: Any,
+        created_time: int | None = None,
+    ) -> None:
+        self.request = request
+        self.failure: Failure | None = None
+        """Why the response failed, if it did."""
+        self.error: Exception | None = None
+        """What was raised, if that was why."""
+        self.finished: Any = None
+        """vLLM's own response object, once there is one."""
+        self.stream = ResponseStream(
+            _echoed(request, sampling_params, model_name, created_time),
+            order="interleaved",
+            dialect=settings.dialect,
+            reasoning=settings.reasoning,
+        )
+        self._finish_reason: str | None = None
+        self._core = core
+        self._steps = result_generator
+        self._context = context
+        self._reader = StepReader(core, request, context.response_parser, tokenizer)
+        self._rest = (sampling_params, model_name, tokenizer, request_metadata)
+        # A whole answer is made of the same small steps as a stream, so that parsers
+        # cannot read it in another way.
+        kind = sampling_params.output_kind
+        sampling_params.output_kind = type(kind).DELTA
+
+    async def events(self, keep_alive: float | None) -> AsyncGenerator[list[Event]]:
+        """All events, in order, as they come; at least one in each list.
+
+        It raises nothing but CancelledError: what goes wrong is said by the last event.
+        `keep_alive` is how many seconds may pass without any.
+        """
+        yield self.stream.start()
+        try:
+            async with aclosing(with_silence(self._steps, keep_alive)) as steps:
+                async for step in steps:
+                    if events := self._events_of(step):
+                        yield events
+            events = self._finish()
+        except Exception as error:  # noqa: BLE001 - whatever it is, the client must hear of it
+            self.error = error
+            events = self._fail(self._failure_of(error))
+        yield await self._closed(events)
+
+    def cancel(self) -> list[Event]:
+        """The last events of a response that nobody will finish."""
+        if self.stream.ended:
+            return []
+        return self.stream.fail("the response was cancelled", self._usage())
+
+    def _events_of(self, step: Any) -> list[Event]:
+        if step is SILENCE:
+            return self.stream.keep_alive()
+        found = step.last_output
+        if found is None or not found.outputs:
+            return []
+        self._finish_reason = found.outputs[0].finish_reason
+        return self.stream.feed(self._reader.read(found))
+
+    def _finish(self) -> list[Event]:
+        if self._finish_reason is None:
+            return self._fail(_broken("the engine stopped without a finish reason"))
+        reason = REASONS.get(self._finish_reason, "stop")
+        if reason in ("abort", "error"):
+            return self._fail(_broken(f"the engine ended with {reason!r}"))
+        if reason == "stop" and self._reader.inside_call:
+            # Run by nobody, asked for again by most: better than half a call.
+            return self._fail(_broken("the model ended inside the arguments of a call"))
+        return self.stream.finish(reason, self._usage())
+
+    def _fail(self, failure: Failure) -> list[Event]:
+        self.failure = failure
+        if self.stream.ended:
+            return []
+        return self.stream.fail(failure.in_stream(), self._usage())
+
+    def _failure_of(self, error: Exception) -> Failure:
+        """What an exception means, in vLLM's own reading of it."""
+        try:
+            said = self._core.create_error_response(error).error
+            message, status = str(said.message), int(said.code)
+        except Exception:  # noqa: BLE001 - then it means what it says
+            message, status = str(error), 500
+        log.warning("response %s failed: %r", self.request.request_id, error)
+        said_message = message or type(error).__name__
+        return read_failure({"message": said_message}, status)
+
+    def _usage(self) -> Usage:
+        context = self._context
+        given, made = context.num_prompt_tokens, context.num_output_tokens
+        return Usage(
+            given,
+            InputTokensDetails(
+                context.num_cached_tokens,
+                # Since 0.32.
+                getattr(context, "num_cache_creation_tokens", 0),
+            ),
+            made,
+            OutputTokensDetails(self._reader.reasoning_tokens),
+            given + made,
+        )
+
+    # What vLLM itself makes of it -----------------------------------------------------
+
+    async def _closed(self, events: list[Event]) -> list[Event]:
+        """The last events, with what vLLM has to add. It logs and stores by the way."""
+        if self.failure is not None:
+            return events
+        try:
+            await self._finish_core()
+        except (Exception, asyncio.CancelledError):  # noqa: BLE001
+            # Our answer is whole without it, and too late to be cancelled.
+            log.warning(
+                "vLLM could not store or log response %s",
+                self.request.request_id,
+                exc_info=True,
+            )
+            return events
+        # The terminal event holds this very object.
+        self.stream.response.update(self._extras())
+        return events
+
+    async def _finish_core(self) -> None:
+        response = msgspec.to_builtins(self.stream.response)
+        items = [ITEMS[item["type"]].model_validate(item) for item in response["output"]]
+        self._context.streamed_output_items = items
+        sampling_params, model_name, tokenizer, request_metadata = self._rest
+        self.finished = await self._core.responses_stream.full_generator(
+            self.request,
+            sampling_params,
+            _nothing(),
+            self._context,
+            model_name,
+            tokenizer,
+            request_metadata,
+            created_time=response["created_at"],
+        )
+        # Before 0.32 it does not know `streamed_output_items`, and parses all over again.
+        self.finished.output = items
+
+    def _extras(self) -> dict[str, Any]:
+        found = {key for key in EXTRAS if getattr(self.finished, key, None) is not None}
+        if not found:
+            return {}
+        extras: dict[str, Any] = self.finished.model_dump(mode="json", include=found)
+        return extras
+
+
+def _broken(message: str) -> Failure:
+    return read_failure(message, 500)
+
+
+def _echoed(
+    request: Request, sampling_params: Any, model_name: str, created_time: int | None
+) -> dict[str, Any]:
+    """What the response repeats of its request, with what vLLM has decided about it."""
+    asked = ASKED.get()
+    if asked is None:
+        asked = request.model_dump(mode="json", exclude_unset=True)
+    decided = {
+        "id": request.request_id,
+        "created_at": created_time or int(time.time()),
+        "model": model_name,
+        "background": bool(request.background),
+        # False where the operator keeps no store, whatever was asked for.
+        "store": bool(request.store),
+    }
+    chosen = {
+        key: getattr(sampling_params, key)
+        for key in ("temperature", "top_p")
+        if asked.get(key) is None
+    }
+    kept = {key: value for key, value in asked.items() if key not in NOT_ECHOED}
+    return {**kept, **chosen, **decided}
+
+
+async def _nothing() -> AsyncIterator[Context]:
+    """The steps that are left: none."""
+    empty: tuple[Context, ...] = ()
+    for step in empty:
+        yield step
+
+
+async def with_silence(
+    steps: AsyncIterator[T], interval: float | None
+) -> AsyncGenerator[T | object]:
+    """The steps, and SILENCE whenever none has come for `interval` seconds.
+
+    Ends the steps when it is ended itself: the engine stops working for nobody.
+    """
+    waiting: asyncio.Task[T] | None = None
+    try:
+        while True:
+            waiting = waiting or asyncio.create_task(_next(steps))
+            done, _ = await asyncio.wait({waiting}, timeout=interval)
+            if not done:
+                yield SILENCE
+                continue
+            try:
+                step = waiting.result()
+            except StopAsyncIteration:
+                return
+            waiting = None
+            yield step
+    finally:
+        if waiting is not None:
+            waiting.cancel()
+            await asyncio.gather(waiting, return_exceptions=True)
+        close = getattr(steps, "aclose", None)
+        if close is not None:
+            await close()
+
+
+async def _next(steps: AsyncIterator[T]) -> T:
+    return await anext(steps)
