@@ -111,6 +111,9 @@ class HTTPReply:
             async with asyncio.timeout(DRAIN_SECONDS):
                 while await self._response.content.readany():
                     pass
+
+    def close(self) -> None:
+        """Hangs up, unless the body has been read to its end."""
         self._response.close()
 
 
@@ -144,8 +147,10 @@ class HTTPUpstream:
         trace: TracebackType | None,
         /,
     ) -> None:
-        for draining in self._draining:
-            draining.cancel()
+        draining = list(self._draining)
+        for task in draining:
+            task.cancel()
+        await asyncio.gather(*draining, return_exceptions=True)
         await self._session.close()
 
     @asynccontextmanager
@@ -169,8 +174,10 @@ class HTTPUpstream:
                     draining = asyncio.ensure_future(reply.drain())
                     self._draining.add(draining)
                     draining.add_done_callback(self._draining.discard)
+                    # However it ends: a task may be cancelled before it begins.
+                    draining.add_done_callback(lambda _: reply.close())
                 else:
-                    response.close()
+                    reply.close()
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """See Upstream."""
