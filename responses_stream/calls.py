@@ -179,7 +179,7 @@ class CallIndex:
             call = self._known(delta)
             if call is None or not call.closed or _is_another(call, delta):
                 # A bare delta behind it, of its index or of none, is meant for this one.
-                begun |= {delta.index, None}
+                begun.update((delta.index, None))
             elif delta.arguments.strip() and delta.index not in begun:
                 raise LocalProtocolError(
                     f"arguments {delta.arguments[:40]!r} for call {call.call_id!r} of"
@@ -198,7 +198,8 @@ class CallIndex:
         if said_id := delta.id.strip():
             self._by_id[said_id] = call
         self._last = call
-        call.identify(said_id, delta.name.strip())
+        if said_id or delta.name:
+            call.identify(said_id, delta.name.strip())
         return call
 
     def _known(self, delta: ToolCallDelta) -> GrowingCall | None:
@@ -216,6 +217,8 @@ class CallIndex:
 
 def _is_another(call: GrowingCall, delta: ToolCallDelta) -> bool:
     """Whether `delta` begins a new call where `call` was."""
+    if not delta.id and not delta.name:
+        return False
     said_id, name = mend(delta.id.strip()), mend(delta.name.strip())
     if said_id and call.said_id and said_id != call.said_id:
         return True

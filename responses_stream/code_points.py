@@ -44,6 +44,8 @@ class CodePoints:
 
     def feed(self, text: str) -> str:
         """All of `text` that is sure by now."""
+        if text.isascii() and not self.half:
+            return text
         text = self.half + text
         self.half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""
         return mend(text[:-1] if self.half else text)
