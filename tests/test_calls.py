@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-import sys
 from itertools import count
 from typing import Any
 
 import pytest
-from helpers import errors, fixed_stream, frames, run
+from helpers import errors, fixed_stream, frames, lines_per_call, run
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -353,21 +352,7 @@ def test_a_broken_name_in_the_request_can_be_written():
 
 def lines_per_delta(deltas: list[Delta]) -> float:
     """How many lines of Python the stream runs for each of these deltas."""
-    stream, lines = fixed_stream(order="interleaved"), 0
-
-    def trace(*_: object) -> Any:
-        nonlocal lines
-        lines += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        for delta in deltas:
-            stream.feed(delta)
-    finally:
-        sys.settrace(before)
-    return lines / len(deltas)
+    return lines_per_call(fixed_stream(order="interleaved").feed, deltas)
 
 
 @pytest.mark.parametrize("name", ["f", ""])

@@ -2,13 +2,12 @@ from __future__ import annotations
 
 import copy
 import json
-import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 import msgspec
 import pytest
-from helpers import errors, fixed_stream, over_the_wire, run, violations
+from helpers import errors, fixed_stream, lines_per_call, over_the_wire, run, violations
 from hypothesis import given
 from hypothesis import strategies as st
 from strategies import JSON
@@ -627,21 +626,7 @@ def lines_per_event(items: int) -> float:
     for index in range(items):
         function = {"name": "f", "arguments": "{}"}
         events += stream.feed({"tool_calls": [{"index": index, "function": function}]})
-    checker, lines = TranscriptChecker(), 0
-
-    def trace(*_: object) -> Any:
-        nonlocal lines
-        lines += 1
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        for event in events:
-            checker.feed(event)
-    finally:
-        sys.settrace(before)
-    return lines / len(events)
+    return lines_per_call(TranscriptChecker().feed, events)
 
 
 def test_an_event_costs_the_same_however_many_items_there_are():
