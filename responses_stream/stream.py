@@ -338,6 +338,7 @@ class ResponseStream:
             if draft.ready:
                 self._transcript.close_open(status)
                 self._transcript.announce(draft)
+        self._drafts.clear()
         self._transcript.close_open(status)
 
     def _unsaid(self) -> str:

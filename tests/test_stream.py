@@ -152,6 +152,16 @@ def test_a_request_must_be_a_mapping(request_):
         ResponseStream(request_)
 
 
+def test_what_came_out_at_the_end_does_not_come_again():
+    """A delta that says nothing is no fault, even behind the end."""
+    stream = fixed_stream()
+    stream.feed(call(0, name="f", arguments="{"))
+    stream.feed(call(1, name="g", arguments="{}"))
+    stream.finish("tool_calls")
+
+    assert [] == stream.feed({"content": None})
+
+
 def test_the_held_call_comes_out_before_the_end():
     """A call whose turn has not come is not lost when the input ends."""
     events = run([call(0, name="f", arguments="{"), call(1, name="g", arguments="{}")])
