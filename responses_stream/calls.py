@@ -84,11 +84,6 @@ class GrowingCall(GrowingItem):
         return self._scanner.complete
 
     @property
-    def announced(self) -> bool:
-        """Whether the call is out, or was."""
-        return self.machine.state is not ABSENT
-
-    @property
     def closed(self) -> bool:
         """Whether the call is over and can take nothing more."""
         return self.machine.state is DONE
