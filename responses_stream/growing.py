@@ -212,8 +212,7 @@ class GrowingText(GrowingItem):
         """Says more, in a part of each of `kinds`; holds it while a draft."""
         if kinds is not self._kinds:
             self._turn_to(kinds, out)
-        if self._code_points.half or not text.isascii():
-            text = self._code_points.feed(text)
+        text = self._code_points.feed(text)
         if not self._open:
             self._hold(text, (), ())
         elif text:
