@@ -237,10 +237,8 @@ class ResponseStream:
         legal = self._order.exits
         if delta.reasoning and "reasoning" not in legal:
             self._refuse("reasoning", delta.reasoning)
-        if delta.content and "output_text" not in legal:
-            self._refuse("output_text", delta.content)
-        if delta.refusal and "output_text" not in legal:
-            self._refuse("output_text", delta.refusal)
+        if (delta.content or delta.refusal) and "output_text" not in legal:
+            self._refuse("output_text", delta.content + delta.refusal)
         if delta.tool_calls:
             if "tool_call" not in legal:
                 self._order.advance("tool_call")
