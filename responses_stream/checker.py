@@ -14,6 +14,7 @@ import msgspec
 
 from .errors import RemoteProtocolError
 from .event_types import FIELDS, misshapen
+from .events import ResponseCompleted
 from .rules import (
     ERRORS,
     Fault,
@@ -53,6 +54,8 @@ class Violation(msgspec.Struct, frozen=True):
         """`error` if a strict client breaks or a promise does, else `warning`."""
         return "error" if self.rule in ERRORS else "warning"
 
+
+COMPLETED: Final = ResponseCompleted.type
 
 SPEECH: Final[Mapping[str, Speech]] = {
     "reasoning": "reasoning",
@@ -116,7 +119,7 @@ class TranscriptChecker:
                 f"the transcript ends in state {self._response.state.name};"
                 f" expected {' or '.join(TERMINALS)}",
             )
-            self._unclosed("the end of the transcript")
+            self._unclosed("the end of the transcript", "unclosed")
         return self._drain()
 
     def _drain(self) -> list[Violation]:
@@ -198,12 +201,14 @@ class TranscriptChecker:
     def _judge_response(self, type_: str, wire: Mapping[str, Any]) -> None:
         self._report_all(self._seen.judge(type_, wire["response"], self._items))
         if type_ in TERMINALS:
-            self._unclosed(type_)
+            # What was cut short may be left as it is: codex takes a done item for a whole
+            # one (codex.md sections 3 and 5).
+            self._unclosed(type_, "unclosed" if type_ == COMPLETED else "left-open")
 
-    def _unclosed(self, where: str) -> None:
+    def _unclosed(self, where: str, rule: str) -> None:
         for item in self._items.values():
             for what in item.unclosed():
-                self._report("unclosed", f"{what} is open at {where}", item.id)
+                self._report(rule, f"{what} is open at {where}", item.id)
 
     # Items and parts ------------------------------------------------------------------
 

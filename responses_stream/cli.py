@@ -88,10 +88,10 @@ def main() -> None:
 )
 @click.option(
     "--dialect",
-    type=click.Choice(["openai", "openresponses"]),
+    type=click.Choice(["openai", "openresponses", "codex"]),
     default="openai",
     show_default=True,
-    help="Whose event names to use.",
+    help="Whose event names and habits to use.",
 )
 @click.option(
     "--reasoning",

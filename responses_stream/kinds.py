@@ -49,12 +49,13 @@ from .state import (
     REFUSAL,
     SUMMARY_TEXT,
     ItemState,
+    Speech,
     Table,
 )
 from .tools import ToolKind
 from .wire import DeltaEvent, Event
 
-Dialect = Literal["openai", "openresponses"]
+Dialect = Literal["openai", "openresponses", "codex"]
 ReasoningAs = Literal["text", "summary", "both"]
 
 
@@ -80,6 +81,8 @@ TEXT: Final = PartKind(
 REFUSED: Final = PartKind(
     REFUSAL, Refusal, ContentPartAdded, RefusalDelta, RefusalDone, ContentPartDone
 )
+TEXT_PARTS: Final = (TEXT,)
+"""The parts that a message's text goes out as."""
 THOUGHTS: Final = PartKind(
     REASONING_TEXT,
     ReasoningText,
@@ -104,16 +107,6 @@ SUMMARY: Final = PartKind(
     ReasoningSummaryTextDone,
     ReasoningSummaryPartDone,
 )
-
-REASONING_PARTS: Final[Mapping[tuple[Dialect, ReasoningAs], tuple[PartKind, ...]]] = {
-    ("openai", "text"): (THOUGHTS,),
-    ("openai", "summary"): (SUMMARY,),
-    ("openai", "both"): (THOUGHTS, SUMMARY),
-    ("openresponses", "text"): (THOUGHTS_OPENRESPONSES,),
-    ("openresponses", "summary"): (SUMMARY,),
-    ("openresponses", "both"): (THOUGHTS_OPENRESPONSES, SUMMARY),
-}
-"""The parts that thoughts go out as. With `both`, each delta is said in both."""
 
 
 class CallKind(Struct, frozen=True):
@@ -154,11 +147,42 @@ CUSTOM: Final = CallKind(
     "",
 )
 
-CALLS: Final[Mapping[tuple[Dialect, ToolKind], CallKind]] = {
-    ("openai", "function"): FUNCTION,
-    ("openai", "custom"): CUSTOM,
-    # Open Responses knows no custom tools: such a call stays the function call that the
-    # model wrote, with its `{"input": ...}` (clients.md 1.3).
-    ("openresponses", "function"): FUNCTION,
-    ("openresponses", "custom"): FUNCTION,
+NOTHING: Final[frozenset[Speech]] = frozenset()
+
+
+class DialectRules(Struct, frozen=True):
+    """What one dialect's events have of their own."""
+
+    thoughts: PartKind = THOUGHTS
+    refused: tuple[PartKind, ...] = (REFUSED,)
+    custom: CallKind = CUSTOM
+    left_open_when_cut: frozenset[Speech] = NOTHING
+    """What gets no done event, and no place in the final output, if it is unfinished when
+    the response ends incomplete."""
+    left_open_when_failed: frozenset[Speech] = NOTHING
+    """The same when it fails."""
+
+    def reasoning_parts(self, reasoning: ReasoningAs) -> tuple[PartKind, ...]:
+        """The parts that thoughts go out as. With `both`, each delta is said in both."""
+        parts = {"text": (self.thoughts,), "summary": (SUMMARY,)}
+        return parts.get(reasoning, (self.thoughts, SUMMARY))
+
+    def call(self, tool: ToolKind) -> CallKind:
+        """How calls to such a tool are written."""
+        return self.custom if tool == "custom" else FUNCTION
+
+
+DIALECTS: Final[Mapping[Dialect, DialectRules]] = {
+    "openai": DialectRules(),
+    # It knows no custom tools: such a call stays the function call that the model wrote,
+    # with its `{"input": ...}` (clients.md 1.3).
+    "openresponses": DialectRules(thoughts=THOUGHTS_OPENRESPONSES, custom=FUNCTION),
+    # It drops a message that holds a refusal, and takes any done item for a whole one: it
+    # runs a call at once, half a script too, and when it asks again after a failure it
+    # shows the model the half as something said (codex.md sections 3 and 5).
+    "codex": DialectRules(
+        refused=TEXT_PARTS,
+        left_open_when_cut=frozenset({"tool_call"}),
+        left_open_when_failed=frozenset({"reasoning", "output_text", "tool_call"}),
+    ),
 }

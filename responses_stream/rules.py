@@ -51,13 +51,14 @@ ERRORS: Final[Mapping[str, str]] = {
     "sequence": "sequence numbers are 0, 1, 2, ...",
     "status": "a status is the one that its event says",
     "truncated-item": "what was cut is incomplete: the last items, of a cut response only",
-    "unclosed": "what was opened is closed before the end",
+    "unclosed": "what was opened is closed before a response completes",
     "usage": "token counters are integers, and all of them are there",
 }
 
 WARNINGS: Final[Mapping[str, str]] = {
     "error-code": "an error's code is one that openai's type or codex knows",
     "item-keys": "an item has its status",
+    "left-open": "what a failure or a limit cut short is closed all the same",
     "logprobs": "a done text repeats the log probabilities of its deltas",
     "no-usage": "a response that did not fail says its usage",
     "phantom": "no message or reasoning of white space alone, no call without a name",

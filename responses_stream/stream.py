@@ -8,6 +8,7 @@ each kind is written, by the rows of kinds.py; this file knows how to wait.
 
 from __future__ import annotations
 
+import itertools
 import time
 from collections.abc import Mapping
 from typing import Any, Final
@@ -15,10 +16,10 @@ from typing import Any, Final
 from .calls import CallIds, CallIndex, GrowingCall
 from .code_points import mend_all
 from .deltas import Delta, ToolCallDelta, as_delta, mended
+from .drafts import Drafts
 from .errors import LocalProtocolError
 from .growing import (
     Annotations,
-    GrowingItem,
     GrowingMessage,
     GrowingReasoning,
     GrowingText,
@@ -27,10 +28,9 @@ from .growing import (
 from .ids import Clock, Ids, random_ids
 from .items import Status
 from .kinds import (
-    CALLS,
-    REASONING_PARTS,
-    REFUSED,
-    TEXT,
+    DIALECTS,
+    NOTHING,
+    TEXT_PARTS,
     CallKind,
     Dialect,
     PartKind,
@@ -50,9 +50,6 @@ REASONS: Final = (*sorted(COMPLETED), *INCOMPLETE, *sorted(FAILED))
 EVERYTHING: Final = len(STRICT[START])
 """How many exits a row has that refuses nothing."""
 
-_TEXT: Final = (TEXT,)
-_REFUSED: Final = (REFUSED,)
-
 
 class ResponseStream:
     """One response, from its first event to its last.
@@ -62,7 +59,9 @@ class ResponseStream:
             echoes is taken from it, also `id` and `created_at` if they are there.
         order: `strict` allows reasoning, then text, then calls, once each;
             `interleaved` lets each come again as a new item.
-        dialect: Whose names to use where OpenAI and Open Responses differ.
+        dialect: `openai`, or `openresponses` for its names where the two differ, or
+            `codex` for what that client wants of OpenAI's: refusals as text, and no done
+            event for an item that a failure or a limit cut short.
         reasoning: Whether thoughts go out as they are, as a summary, or as both.
         ids: Makes ids; `counted_ids()` makes a stream that can be repeated.
         clock: Tells the time, in seconds since the epoch.
@@ -89,26 +88,23 @@ class ResponseStream:
             )
         self._transcript = Transcript(request, dialect, ids, clock)
         self._order = Machine(ORDERS[order], LocalProtocolError)
-        self._reasoning = REASONING_PARTS[dialect, reasoning]
+        self._rules = DIALECTS[dialect]
+        self._reasoning = self._rules.reasoning_parts(reasoning)
         call_ids = CallIds(said_call_ids(request), lambda: ids("call"))
         tools = ToolIndex(request)
 
         def find_tool(name: str) -> tuple[Tool, CallKind]:
             tool = tools.resolve(name)
-            return tool, CALLS[dialect, tool.kind]
+            return tool, self._rules.call(tool.kind)
 
-        self._drafts: list[GrowingItem] = []
-        """Said and not announced, in order of their first word."""
-        self._nameless: dict[GrowingCall, None] = {}
-        """Calls that may be none, in order. None of `_drafts` overtakes an earlier one."""
-        self._calls_begun = 0
+        call_numbers = itertools.count()
 
         def new_call() -> GrowingCall:
-            call = GrowingCall(self._calls_begun, find_tool, call_ids)
-            self._calls_begun += 1
-            self._nameless[call] = None
+            call = GrowingCall(next(call_numbers), find_tool, call_ids)
+            self._drafts.add_call(call)
             return call
 
+        self._drafts = Drafts()
         self._calls = CallIndex(new_call)
 
     @property
@@ -154,9 +150,9 @@ class ResponseStream:
         if delta.logprobs or delta.annotations:
             self._text_with(delta.content, delta.logprobs, delta.annotations)
         elif delta.content:
-            self._text("output_text", _TEXT, delta.content)
+            self._text("output_text", TEXT_PARTS, delta.content)
         if delta.refusal:
-            self._text("output_text", _REFUSED, delta.refusal)
+            self._text("output_text", self._rules.refused, delta.refusal)
         for call_delta in delta.tool_calls:
             self._call(call_delta)
         if self._drafts:
@@ -186,11 +182,11 @@ class ResponseStream:
             )
         self._order.advance("finish")
         if reason in INCOMPLETE:
-            self._settle("incomplete")
+            self._settle("incomplete", self._rules.left_open_when_cut)
             self._transcript.cut(INCOMPLETE[reason], counted)
             return self._transcript.drain()
         self._settle("completed")
-        if self._transcript.is_empty and (unsaid := self._unsaid()):
+        if self._transcript.is_empty and (unsaid := self._drafts.unsaid()):
             # The model meant to act and said nothing else: no answer would be a lie.
             message = f"the model called a tool without naming it: {unsaid!r}"
             self._transcript.fail(SERVER_ERROR, message, counted)
@@ -220,7 +216,7 @@ class ResponseStream:
 
     def _fail(self, code: str, message: str, usage: Usage | None) -> list[Event]:
         self._order.advance("finish")
-        self._settle("incomplete")
+        self._settle("incomplete", self._rules.left_open_when_failed)
         self._transcript.fail(code, message, usage)
         return self._transcript.drain()
 
@@ -250,10 +246,6 @@ class ResponseStream:
             self._order.advance(speech)
 
     def _text(self, speech: Speech, kinds: tuple[PartKind, ...], text: str) -> None:
-        item = self._transcript.open
-        if not self._drafts and isinstance(item, GrowingText) and item.speech == speech:
-            item.say(kinds, text, self._transcript)
-            return
         item = self._text_item(speech)
         item.say(kinds, text, self._transcript)
         if item.ready:
@@ -262,7 +254,7 @@ class ResponseStream:
     def _text_with(self, text: str, logprobs: Logprobs, annotations: Annotations) -> None:
         item = self._text_item("output_text")
         item.say_with(
-            _TEXT,
+            TEXT_PARTS,
             text,
             tuple(mended(entry) for entry in logprobs),
             tuple(mend_all(entry) for entry in annotations),
@@ -277,73 +269,49 @@ class ResponseStream:
         A draft that is not ready may still be nothing, so what was said before it goes on.
         """
         open_ = self._transcript.open
-        for draft in reversed(self._drafts):
-            if isinstance(draft, GrowingText) and draft.speech == speech:
-                return draft
-            if draft.ready:
-                break
-        else:
-            if isinstance(open_, GrowingText) and open_.speech == speech:
-                return open_
+        if (draft := self._drafts.text(speech)) is not None:
+            return draft
+        if (
+            isinstance(open_, GrowingText)
+            and open_.speech == speech
+            and self._drafts.is_white_space
+        ):
+            return open_
         new = (
             GrowingMessage()
             if speech == "output_text"
             else GrowingReasoning(self._reasoning)
         )
-        self._drafts.append(new)
+        self._drafts.add(new)
         return new
 
     def _call(self, delta: ToolCallDelta) -> None:
         call = self._calls.find(delta)
-        if call in self._nameless and call.ready:
+        if call.ready and self._drafts.is_nameless(call):
             self._order.advance("tool_call")
-            del self._nameless[call]
-            self._drafts.insert(self._turn_of(call), call)
+            self._drafts.name(call)
         if delta.arguments and not call.closed:
             call.say(delta.arguments, self._transcript)
-
-    def _turn_of(self, call: GrowingCall) -> int:
-        """Where among the drafts a call stands that has got its name."""
-        if call.number + 1 < self._calls_begun:
-            for at, other in enumerate(self._drafts):
-                if _follows(other, call):
-                    return at
-        return len(self._drafts)
 
     # What comes of it -----------------------------------------------------------------
 
     def _advance(self) -> None:
         """Announces every draft that need not wait any longer."""
-        while (draft := self._next_draft()) is not None:
+        while (draft := self._drafts.next()) is not None:
             if self._transcript.open is not None and not self._transcript.open.closable:
                 return
-            # What stands before it is white space, which has lost its chance.
-            del self._drafts[: self._drafts.index(draft) + 1]
+            self._drafts.take(draft)
             self._transcript.close_open("completed")
             self._transcript.announce(draft)
 
-    def _next_draft(self) -> GrowingItem | None:
-        """The first draft that is ready; but no call overtakes one without a name."""
-        draft = next((draft for draft in self._drafts if draft.ready), None)
-        if draft is not None and self._nameless:
-            return None if _follows(draft, next(iter(self._nameless))) else draft
-        return draft
+    def _settle(self, status: Status, left_open: frozenset[Speech] = NOTHING) -> None:
+        """At the end nothing is worth waiting for: all that is held comes out.
 
-    def _settle(self, status: Status) -> None:
-        """At the end nothing is worth waiting for: all that is held comes out."""
+        But what is left open stays the last item.
+        """
         self._transcript.start()
-        for draft in self._drafts:
-            if draft.ready:
-                self._transcript.close_open(status)
+        for draft in self._drafts.take_all():
+            self._transcript.close_open(status, left_open)
+            if self._transcript.open is None:
                 self._transcript.announce(draft)
-        self._drafts.clear()
-        self._transcript.close_open(status)
-
-    def _unsaid(self) -> str:
-        """The arguments of calls that nobody named."""
-        return "".join(call.unsaid for call in self._nameless).strip()
-
-
-def _follows(item: GrowingItem, call: GrowingCall) -> bool:
-    """Whether `item` is a call that was begun after `call`."""
-    return isinstance(item, GrowingCall) and item.number > call.number
+        self._transcript.close_open(status, left_open)

@@ -7,8 +7,9 @@ What to say, and when, is for the stream to decide.
 
 from __future__ import annotations
 
+import itertools
 import math
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from typing import Any, Final
 
 from .code_points import mend
@@ -26,9 +27,9 @@ from .events import (
 from .growing import GrowingItem
 from .ids import Clock, Ids
 from .items import Item, Status
-from .kinds import Dialect
+from .kinds import NOTHING, Dialect
 from .response_object import echo, response_object
-from .state import IN_PROGRESS, RESPONSE, TERMINALS, Machine, ResponseState
+from .state import IN_PROGRESS, RESPONSE, TERMINALS, Machine, ResponseState, Speech
 from .usage import Usage
 from .wire import DeltaEvent, Event, Place
 
@@ -60,7 +61,8 @@ class Transcript:
         self._echoed = echo(request)
         self._machine = Machine(RESPONSE, LocalProtocolError)
         self._output: list[Item] = []
-        self._sequence_number = 0
+        self.next_number: Callable[[], int] = itertools.count().__next__
+        """Gives each event its sequence number."""
         self._events: list[Event] = []
         self.open: GrowingItem | None = None
         """The one item that is announced and not done."""
@@ -84,13 +86,11 @@ class Transcript:
 
     def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
         """See growing.Sender."""
-        self._events.append(event(*fields, self._sequence_number, **more))
-        self._sequence_number += 1
+        self._events.append(event(*fields, self.next_number(), **more))
 
     def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
         """See growing.Sender."""
-        self._events.append(event(place, delta, self._sequence_number))
-        self._sequence_number += 1
+        self._events.append(event(place, delta, self.next_number()))
 
     def start(self) -> None:
         """`created` and `in_progress`, unless they are out already."""
@@ -102,7 +102,7 @@ class Transcript:
         """See ResponseStream.keep_alive."""
         if self._machine.state is not IN_PROGRESS:
             self.start()
-        elif self._dialect == "openai":
+        elif self._dialect != "openresponses":
             self._send_response(ResponseInProgress)
 
     def announce(self, item: GrowingItem) -> None:
@@ -111,9 +111,9 @@ class Transcript:
         item.announce(self._ids(item.prefix), len(self._output), self)
         self.open = item
 
-    def close_open(self, status: Status) -> None:
-        """Ends the open item, if any is."""
-        if self.open is not None:
+    def close_open(self, status: Status, left_open: frozenset[Speech] = NOTHING) -> None:
+        """Ends the open item, if any is and it is none of those to be left open."""
+        if self.open is not None and self.open.speech not in left_open:
             self._machine.advance(OutputItemDone.type)
             self._output.append(self.open.close(status, self))
             self.open = None

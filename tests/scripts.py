@@ -271,6 +271,19 @@ SCRIPTS: Final[dict[str, Script]] = {
         ],
         {"dialect": "openresponses"},
     ),
+    "codex_refusal": (
+        [{"content": "Well, "}, {"refusal": "no."}, STOP],
+        {"dialect": "codex"},
+    ),
+    "codex_failed_in_text": (
+        [call(0, id="call_a", name="f", arguments="{}"), {"content": "Well"}],
+        {"dialect": "codex", "order": "interleaved"},
+    ),
+    "codex_length_in_text": ([{"content": "It is"}, LENGTH], {"dialect": "codex"}),
+    "codex_length_in_a_call": (
+        [{"content": "So:"}, call(0, id="call_a", name="f", arguments='{"a": "'), LENGTH],
+        {"dialect": "codex"},
+    ),
     "request_echoed": (
         [{"content": "Hi"}, STOP],
         {

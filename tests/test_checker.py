@@ -10,6 +10,7 @@ import pytest
 from helpers import errors, fixed_stream, lines_per_call, over_the_wire, run, violations
 from hypothesis import given
 from hypothesis import strategies as st
+from scripts import call
 from strategies import JSON
 
 from responses_stream.checker import TranscriptChecker, Violation
@@ -196,7 +197,7 @@ CASES: list[tuple[str, Change, int | None, str | None]] = [
         None,
     ),
 ]
-OTHER_CASES = {"frame", "order", "error-code"}
+OTHER_CASES = {"frame", "order", "error-code", "left-open"}
 """Rules of CLEAN's frames, of an option, and of a response that failed: see below."""
 
 
@@ -205,6 +206,15 @@ def test_what_a_stream_says_is_clean(wires):
     """Neither errors nor warnings."""
     assert not violations(wires)
     assert not violations(wires, order="strict")
+
+
+def test_what_codex_is_spared_is_a_warning():
+    """Only where the response did not complete: see `unclosed` above."""
+    for ending in ("error", "length"):
+        script = [call(0, name="f", arguments='{"a": '), {"finish_reason": ending}]
+        (only,) = violations(run(script, dialect="codex"))
+
+        assert ("left-open", "warning") == (only.rule, only.level)
 
 
 def test_typed_events_are_judged_as_their_json_is():

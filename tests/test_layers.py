@@ -17,10 +17,10 @@ LAYERS = {
     "words": ["items", "usage", "wire", "events", "deltas", "event_types", "tools"],
     "grammar": ["state", "rules", "kinds"],
     "machines": [
-        *("response_object", "growing", "calls", "transcript", "stream"),
+        *("response_object", "growing", "calls", "drafts", "transcript", "stream"),
         *("seen", "checker", "sse"),
     ],
-    "bridges": ["delta_script", "recorded", "chat", "codex_config"],
+    "bridges": ["delta_script", "recorded", "chat", "clients", "codex_config"],
     "skins": ["picture", "gateway", "vllm_plugin", "codex_command", "cli", "__main__"],
 }
 """From the bottom. A module imports from lower layers, and in its own from those before."""

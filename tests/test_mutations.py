@@ -153,6 +153,13 @@ def excuse_altered(path: Path) -> str | None:
     return None
 
 
+def is_closed(wires: list[Wire]) -> bool:
+    """Whether every item that was announced is done."""
+    kinds = Counter(wire["type"] for wire in wires)
+    added, done = "response.output_item.added", "response.output_item.done"
+    return kinds[added] == kinds[done]
+
+
 def renumbered(wires: list[Wire]) -> list[Wire]:
     return [wire | {"sequence_number": number} for number, wire in enumerate(wires)]
 
@@ -162,12 +169,14 @@ def test_every_mutant_is_found(name, record_property):
     """Whatever is changed in one event, the checker reports an error."""
     missed: list[str] = []
     scores = Counter[str]()
-    for mutant in mutants(read(name)):
+    wires = read(name)
+    spare = None if is_closed(wires) else "what is left open is said once"
+    for mutant in mutants(wires):
         scores["mutants made"] += 1
         if errors(renumbered(mutant.wires)):
             scores["mutants found"] += 1
-        elif mutant.excuse is not None:
-            scores[f"mutants excused: {mutant.excuse}"] += 1
+        elif excuse := mutant.excuse or spare:
+            scores[f"mutants excused: {excuse}"] += 1
         else:
             missed.append(mutant.what)
 

@@ -47,10 +47,11 @@ def test_every_snapshot_has_its_script():
 
 @pytest.mark.parametrize("name", SCRIPTS)
 def test_transcript_is_clean(name):
-    """Neither an error nor a warning."""
+    """Neither an error nor a warning, but for what codex must not take for whole."""
     rules = {found.rule for found in violations(over_the_wire(events_of(name)))}
+    spared = ("codex_failed_in_text", "codex_length_in_a_call")
 
-    assert set() == rules
+    assert ({"left-open"} if name in spared else set()) == rules
 
 
 @pytest.mark.parametrize("name", [name for name in SCRIPTS if "openresponses" not in name])

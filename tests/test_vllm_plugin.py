@@ -21,7 +21,7 @@ from helpers import errors
 from responses_stream.recorded import read
 from responses_stream.vllm_plugin.plugin import install
 from responses_stream.vllm_plugin.settings import Settings
-from responses_stream.vllm_plugin.turn import ASKED
+from responses_stream.vllm_plugin.turn import ASKED, Asked
 
 OPEN, CLOSE, END = 1, 2, 3
 """Token ids of the markers round a thought, and of the end."""
@@ -248,7 +248,9 @@ def test_the_request_is_echoed_as_it_was_sent():
     """Not as vLLM's validators have left it."""
 
     async def run():
-        token = ASKED.set({"input": "hi", "tool_choice": "auto", "metadata": {"a": "b"}})
+        token = ASKED.set(
+            Asked({"input": "hi", "tool_choice": "auto", "metadata": {"a": "b"}})
+        )
         turn = await installed().responses_full_generator(*arguments(THOUGHT_AND_TEXT))
         ASKED.reset(token)
         return turn.stream.response

@@ -17,6 +17,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from responses_stream.chat.request import InvalidRequest, to_chat_request
+from responses_stream.clients import dialect_for
 from responses_stream.stream import ResponseStream
 
 from .answers import ChatStreamAnswer, ChatWholeAnswer, EventAnswer, WholeAnswer
@@ -78,7 +79,7 @@ class Gateway:
         stream = ResponseStream(
             {name: value for name, value in asked.items() if name not in OURS},
             order="interleaved",
-            dialect=self._settings.dialect,
+            dialect=dialect_for(request.headers.get("originator"), self._settings.dialect),
             reasoning=self._settings.reasoning,
         )
         question = self._question(request, msgspec.json.encode(chat))

@@ -120,9 +120,10 @@ def _option(
 @_option(
     STREAM,
     "--dialect",
-    type=click.Choice(["openai", "openresponses"]),
+    type=click.Choice(["openai", "openresponses", "codex"]),
     default="openai",
-    help="Whose words to use where the two differ.",
+    help="Whose words to use where they differ. With `openai`, a request whose"
+    " `originator` header is codex's is answered as `codex`.",
 )
 @_option(
     STREAM,

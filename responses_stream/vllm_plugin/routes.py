@@ -20,7 +20,7 @@ from .failures import PATH
 from .kept import Kept
 from .seam import log
 from .serving import Serving
-from .turn import ASKED, Turn
+from .turn import ASKED, Asked, Turn
 
 ROUTER_MODULE: Final = "vllm.entrypoints.openai.responses.api_router"
 
@@ -44,7 +44,8 @@ class Routes:
         serving = _serving(raw_request)
         if serving is None:
             return await self._core["create"](request, raw_request)
-        asked = ASKED.set(raw_request.scope.get(SENT))
+        originator = raw_request.headers.get("originator")
+        asked = ASKED.set(Asked(raw_request.scope.get(SENT), originator))
         try:
             answer = await _core(raw_request).create_responses(request, raw_request)
         finally:

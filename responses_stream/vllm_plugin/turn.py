@@ -22,6 +22,7 @@ from openai.types.responses import (
 )
 
 from responses_stream.chat.failures import Failure, read_failure
+from responses_stream.clients import dialect_for
 from responses_stream.stream import ResponseStream
 from responses_stream.usage import InputTokensDetails, OutputTokensDetails, Usage
 from responses_stream.wire import Event
@@ -32,12 +33,20 @@ from .steps import StepReader
 
 T = TypeVar("T")
 
-ASKED: ContextVar[Mapping[str, Any] | None] = ContextVar("asked", default=None)
-"""The JSON object of the request that is being answered, as the client sent it.
 
-vLLM's own request object has been through its validators, which change what a response
-has to echo (`tool_choice`).
-"""
+class Asked(msgspec.Struct, frozen=True):
+    """What vLLM's own request object does not tell of a request."""
+
+    sent: Mapping[str, Any] | None = None
+    """Its JSON object as the client sent it: vLLM's has been through its validators, which
+    change what a response has to echo (`tool_choice`)."""
+    originator: str | None = None
+    """The header of this name."""
+
+
+UNTOLD: Final = Asked()
+ASKED: Final = ContextVar("asked", default=UNTOLD)
+"""Of the request that is being answered."""
 
 NOT_ECHOED: Final = ("previous_input_messages", "request_id")
 """Keys of vLLM's that say nothing about the response, or say it by another name."""
@@ -89,7 +98,7 @@ class Turn:
         self.stream = ResponseStream(
             _echoed(request, sampling_params, model_name, created_time),
             order="interleaved",
-            dialect=settings.dialect,
+            dialect=dialect_for(ASKED.get().originator, settings.dialect),
             reasoning=settings.reasoning,
         )
         self._finish_reason: str | None = None
@@ -233,7 +242,7 @@ def _echoed(
     request: Request, sampling_params: Any, model_name: str, created_time: int | None
 ) -> dict[str, Any]:
     """What the response repeats of its request, with what vLLM has decided about it."""
-    asked = ASKED.get()
+    asked = ASKED.get().sent
     if asked is None:
         asked = request.model_dump(mode="json", exclude_unset=True)
     decided = {
