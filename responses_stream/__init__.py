@@ -1,7 +1,7 @@
 """Parser deltas in, one Responses-API transcript out. See README.md."""
 
 from .checker import TranscriptChecker, Violation
-from .deltas import Delta, ToolCallDelta, as_delta
+from .deltas import Delta, FullDelta, ToolCallDelta, as_delta
 from .errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from .events import (
     ContentPartAdded,
@@ -47,6 +47,7 @@ __all__ = [
     "CustomToolCallInputDone",
     "Delta",
     "Event",
+    "FullDelta",
     "FunctionCallArgumentsDelta",
     "FunctionCallArgumentsDone",
     "LocalProtocolError",

@@ -25,6 +25,7 @@ from .items import CustomToolCall, FunctionCall, Status
 from .json_text import JSONScanner
 from .kinds import FUNCTION, CallKind
 from .state import ABSENT, DONE, Machine, is_phantom
+from .tail import CallTail
 from .tools import Tool
 
 
@@ -80,7 +81,7 @@ class GrowingCall(GrowingItem):
     def closable(self) -> bool:
         """Once the arguments are a complete JSON value."""
         self._scanner.feed("".join(self._unscanned))
-        self._unscanned = []
+        self._unscanned.clear()
         return self._scanner.complete
 
     @property
@@ -124,6 +125,11 @@ class GrowingCall(GrowingItem):
         """See GrowingItem.release."""
         held, self._held = "".join(self._held), []
         self._append(self._reader.feed(held), out)
+
+    def tail(self, next_number: Callable[[], int]) -> CallTail | None:
+        """See GrowingItem.tail."""
+        end = self._pieces.append, self.kind.delta, self._place, next_number
+        return CallTail(end, self.index, self._unscanned.append, self._reader)
 
     def _append(self, text: str, out: Sender) -> None:
         if text:
@@ -181,6 +187,10 @@ class CallIndex:
                     f" {call.name!r}, which is complete and closed; expected another"
                     " index or id"
                 )
+
+    def continues(self, item: object) -> bool:
+        """Whether a bare delta, of its index or of none, says more of this item."""
+        return item is self._last
 
     def find(self, delta: ToolCallDelta) -> GrowingCall:
         """The call of `delta`, now or from now on, with the id and name that it brings."""

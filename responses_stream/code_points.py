@@ -15,9 +15,14 @@ LONE = "\ufffd"
 _SURROGATE = re.compile("[\ud800-\udfff]")
 
 
+def is_whole(text: str) -> bool:
+    """Whether there is nothing to mend."""
+    return _SURROGATE.search(text) is None
+
+
 def mend(text: str) -> str:
     """`text` with pairs joined and lone halves replaced."""
-    if text.isascii() or not _SURROGATE.search(text):
+    if text.isascii() or is_whole(text):
         return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
@@ -44,7 +49,7 @@ class CodePoints:
 
     def feed(self, text: str) -> str:
         """All of `text` that is sure by now."""
-        if text.isascii() and not self.half:
+        if not self.half and (text.isascii() or is_whole(text)):
             return text
         text = self.half + text
         self.half = text[-1] if "\ud800" <= text[-1:] <= "\udbff" else ""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final
 
 import msgspec
 from msgspec.structs import replace
@@ -33,11 +33,21 @@ class Delta(msgspec.Struct, frozen=True):
 
     reasoning: str = ""
     content: str = ""
-    refusal: str = ""
     tool_calls: tuple[ToolCallDelta, ...] = ()
-    logprobs: tuple[Logprob, ...] = ()
+
+    refusal: ClassVar[str] = ""
+    logprobs: ClassVar[tuple[Logprob, ...]] = ()
+    annotations: ClassVar[tuple[dict[str, Any], ...]] = ()
+
+
+class FullDelta(Delta, frozen=True, kw_only=True):
+    """A delta that may also say what is rare. A refusal stands behind the content."""
+
+    # Fields, where common deltas have constants.
+    refusal: str = ""  # type: ignore[misc]
+    logprobs: tuple[Logprob, ...] = ()  # type: ignore[misc]
     """Of the tokens of `content`."""
-    annotations: tuple[dict[str, Any], ...] = ()
+    annotations: tuple[dict[str, Any], ...] = ()  # type: ignore[misc]
     """On the message's text, in the Responses API's shape."""
 
 
@@ -55,14 +65,19 @@ def as_delta(said: object) -> Delta:
     if isinstance(said, Delta):
         return said
     get = _getter(said)
-    return Delta(
+    common = (
         _text(get, "reasoning") or _text(get, "reasoning_content"),
         _text(get, "content"),
-        _text(get, "refusal"),
         tuple(_tool_call(call) for call in _list(get, "tool_calls")),
-        tuple(logprob(entry) for entry in _list(get, "logprobs")),
-        tuple(_annotation(entry) for entry in _list(get, "annotations")),
     )
+    refusal = _text(get, "refusal")
+    logprobs = tuple(logprob(entry) for entry in _list(get, "logprobs"))
+    annotations = tuple(_annotation(entry) for entry in _list(get, "annotations"))
+    if refusal or logprobs or annotations:
+        return FullDelta(
+            *common, refusal=refusal, logprobs=logprobs, annotations=annotations
+        )
+    return Delta(*common)
 
 
 def logprob(entry: object) -> Logprob:

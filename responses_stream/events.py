@@ -102,9 +102,6 @@ class ReasoningSummaryPartDone(
 class OutputTextDelta(DeltaEvent, frozen=True, tag="response.output_text.delta"):
     """More text of a message."""
 
-    # A field, where plain deltas have a constant.
-    logprobs: tuple[Logprob, ...] = ()  # type: ignore[misc]
-
     extra: ClassVar[dict[str, Any]] = {"logprobs": []}
 
     def to_dict(self) -> dict[str, Any]:

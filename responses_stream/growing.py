@@ -10,6 +10,7 @@ Each method takes `out`, which numbers the events and sends them: nobody else ma
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import Any, ClassVar, Protocol, TypeAlias
@@ -29,7 +30,7 @@ from .items import (
     Status,
     SummaryText,
 )
-from .kinds import SUMMARY, TEXT, PartKind
+from .kinds import REFUSED, SUMMARY, TEXT, PartKind
 from .state import (
     ABSENT,
     MESSAGE,
@@ -40,6 +41,7 @@ from .state import (
     Table,
     is_phantom,
 )
+from .tail import Tail, TextTail
 from .wire import DeltaEvent, Event, Place
 
 Logprobs: TypeAlias = tuple[Logprob, ...]
@@ -173,6 +175,10 @@ class GrowingItem:
         """Says what was held."""
         raise NotImplementedError
 
+    def tail(self, next_number: Callable[[], int]) -> Tail | None:
+        """Where the open item goes on, if that is in one place. See tail.py."""
+        raise NotImplementedError
+
     def close(self, status: Status, out: Sender) -> Item:
         """Ends the item; returns it as it was sent."""
         self.settle(status, out)
@@ -293,6 +299,16 @@ class GrowingText(GrowingItem):
             else:
                 self.content.append(finished)
         self._open = []
+
+    def tail(self, next_number: Callable[[], int]) -> Tail | None:
+        """See GrowingItem.tail."""
+        if len(self._open) != 1 or self._code_points.half:
+            return None
+        (part,) = self._open
+        if part.kind is REFUSED:
+            return None
+        end = part.pieces.append, part.kind.delta, part.place, next_number
+        return TextTail(end, self.speech)
 
     def settle(self, status: Status, out: Sender) -> None:  # noqa: ARG002
         """See GrowingItem.settle."""

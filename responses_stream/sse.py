@@ -22,8 +22,9 @@ MAX_EVENT_BYTES: Final = 64 * 1024 * 1024
 RETRY_DIGITS: Final = 9
 """Of a reconnection time in milliseconds; a longer one is no time that anybody waits."""
 
-_string = msgspec.json.Encoder().encode
 _json = msgspec.json.Encoder().encode
+_ENDS: Final = [b"%d}\n\n" % number for number in range(10_000)]
+"""Of delta frames, by sequence number. To write one takes a fifth of a frame's time."""
 
 
 def encode(event: Event) -> bytes:
@@ -32,18 +33,22 @@ def encode(event: Event) -> bytes:
     LF only, and one write for each frame: a reader of Open Responses loses an event that
     comes with CRLF or in two writes (clients.md 1.2).
     """
-    if isinstance(event, DeltaEvent) and not event.logprobs:
-        place = event.place
-        return b"".join(
-            (
-                place.head,
-                _string(event.delta),
-                place.tail,
-                b"%d}\n\n" % event.sequence_number,
-            )
-        )
-    wire = event.to_dict() if isinstance(event, DeltaEvent) else event
-    return b"event: %b\ndata: %b\n\n" % (event.type.encode(), _json(wire))
+    place = event.place
+    if place is None:
+        return _frame(event.type, event)
+    # Only a delta has a place. To ask isinstance would cost half as much as all the rest.
+    said: DeltaEvent = event  # type: ignore[assignment]
+    if said.logprobs:
+        return _frame(said.type, said.to_dict())
+    try:
+        end = _ENDS[said.sequence_number]
+    except IndexError:
+        end = b"%d}\n\n" % said.sequence_number
+    return b"".join((place.head, _json(said.delta), place.tail, end))
+
+
+def _frame(type_: str, wire: object) -> bytes:
+    return b"event: %b\ndata: %b\n\n" % (type_.encode(), _json(wire))
 
 
 def encode_comment(text: str) -> bytes:

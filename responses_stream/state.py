@@ -271,6 +271,10 @@ class Machine(Generic[State]):
         """The row of the present state: what may come now, and where it leads."""
         self._blame = blame
 
+    def stays(self, event: str) -> bool:
+        """Whether `event` is legal now and changes nothing: so it stays legal."""
+        return self.exits.get(event) is self.state
+
     def advance(self, event: str) -> None:
         """Takes one step. An illegal event raises `blame` and leaves all as it was."""
         following = self.exits.get(event)

@@ -37,6 +37,7 @@ from .kinds import (
     ReasoningAs,
 )
 from .state import ORDERS, START, STRICT, Machine, Order, Speech, is_phantom
+from .tail import Tail
 from .tools import Tool, ToolIndex, said_call_ids
 from .transcript import SERVER_ERROR, Transcript
 from .usage import Usage
@@ -106,6 +107,8 @@ class ResponseStream:
 
         self._drafts = Drafts()
         self._calls = CallIndex(new_call)
+        self._tail: Tail | None = None
+        """Where most deltas go on; None while anything is in doubt."""
 
     @property
     def response(self) -> dict[str, Any]:
@@ -140,7 +143,21 @@ class ResponseStream:
 
     def feed(self, said: object) -> list[Event]:
         """The events that follow from one delta: ours, or anything that as_delta reads."""
-        delta = said if type(said) is Delta else as_delta(said)
+        if type(said) is not Delta:
+            said = as_delta(said)
+            if type(said) is not Delta:
+                return self._feed(said)
+        tail = self._tail
+        if tail is None or (text := tail.more(said)) is None:
+            return self._feed(said)
+        if not text:
+            return []
+        add, event, place, next_number = tail.end
+        add(text)
+        return [event(place, text, next_number())]
+
+    def _feed(self, delta: Delta) -> list[Event]:
+        """The long way, for a delta that says anything new: see tail.py."""
         if len(self._order.exits) < EVERYTHING or delta.tool_calls:
             self._check(delta)
         if self._order.state is START:
@@ -157,6 +174,7 @@ class ResponseStream:
             self._call(call_delta)
         if self._drafts:
             self._advance()
+        self._tail = self._find_tail()
         return self._transcript.drain()
 
     def finish(
@@ -304,12 +322,22 @@ class ResponseStream:
             self._transcript.close_open("completed")
             self._transcript.announce(draft)
 
+    def _find_tail(self) -> Tail | None:
+        """Where a delta goes on that only says more of what is open, if that is sure."""
+        item = self._transcript.open
+        if item is None or self._drafts or not self._order.stays(item.speech):
+            return None
+        if item.speech == "tool_call" and not self._calls.continues(item):
+            return None
+        return item.tail(self._transcript.next_number)
+
     def _settle(self, status: Status, left_open: frozenset[Speech] = NOTHING) -> None:
         """At the end nothing is worth waiting for: all that is held comes out.
 
         But what is left open stays the last item.
         """
         self._transcript.start()
+        self._tail = None
         for draft in self._drafts.take_all():
             self._transcript.close_open(status, left_open)
             if self._transcript.open is None:

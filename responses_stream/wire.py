@@ -20,10 +20,23 @@ if TYPE_CHECKING:
     from openai.types.responses import ResponseStreamEvent
 
 
+class Place(Struct, frozen=True, gc=False):
+    """Where deltas go, with the bytes that all their frames share."""
+
+    where: dict[str, str | int]
+    """`item_id`, `output_index` and the part's index, as on the wire."""
+    head: bytes
+    """The frame up to the delta."""
+    tail: bytes
+    """The frame from the delta to the sequence number."""
+
+
 class Event(Struct, frozen=True, gc=False, tag_field="type"):
     """One `response.*` object on the wire."""
 
     type: ClassVar[str]
+    place: ClassVar[Place | None] = None
+    """Where a delta goes; None for an event that is no delta."""
 
     def to_dict(self) -> dict[str, Any]:
         """The event as JSON values: what stands in the frame's `data`."""
@@ -47,28 +60,18 @@ class Event(Struct, frozen=True, gc=False, tag_field="type"):
         return model
 
 
-class Place(Struct, frozen=True, gc=False):
-    """Where deltas go, with the bytes that all their frames share."""
-
-    where: dict[str, str | int]
-    """`item_id`, `output_index` and the part's index, as on the wire."""
-    head: bytes
-    """The frame up to the delta."""
-    tail: bytes
-    """The frame from the delta to the sequence number."""
-
-
 class DeltaEvent(Event, frozen=True):
     """More text for what is open at `place`."""
 
-    place: Place
+    # A field, where other events have a constant.
+    place: Place  # type: ignore[misc]
     delta: str
     sequence_number: int
+    logprobs: tuple[Logprob, ...] = ()
+    """Only text has some; an event that does is no common frame."""
 
     keys: ClassVar[tuple[str, ...]] = ("item_id", "output_index", "content_index")
     """What says where, in the wire's order."""
-    logprobs: ClassVar[tuple[Logprob, ...]] = ()
-    """Only text has some; an event that does is no common frame."""
     extra: ClassVar[dict[str, Any]] = {}
     """Keys between the delta and the number, as they mostly are."""
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from responses_stream.chat.chunks import Said, finish_reason, read_chunk
 from responses_stream.chat.failures import Failure
-from responses_stream.deltas import Delta, ToolCallDelta
+from responses_stream.deltas import Delta, FullDelta, ToolCallDelta
 from responses_stream.errors import RemoteProtocolError
 from responses_stream.items import Logprob
 
@@ -49,7 +49,7 @@ def test_a_chunk_of_text():
         ({"reasoning": "a", "reasoning_content": "a"}, Delta("a")),
         ({"reasoning": "", "reasoning_content": "a"}, Delta("a")),
         ({"reasoning": "a", "content": "b"}, Delta("a", "b")),
-        ({"refusal": "no"}, Delta(refusal="no")),
+        ({"refusal": "no"}, FullDelta(refusal="no")),
         (
             {"tool_calls": [call(0, "c", "f", "{}"), call(1, arguments="x")]},
             Delta(
@@ -200,4 +200,4 @@ def test_the_short_way_and_the_long_way_agree(delta):
     short, long = delta_of(**delta), delta_of(**delta, refusal="x")
 
     assert long is not None
-    assert (short or Delta()) == Delta(long.reasoning, long.content, "", long.tool_calls)
+    assert (short or Delta()) == Delta(long.reasoning, long.content, long.tool_calls)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from openai.types.chat.chat_completion_chunk import ChoiceDelta
 from strategies import JSON, noise
 
-from responses_stream.deltas import Delta, ToolCallDelta, as_delta, logprob
+from responses_stream.deltas import Delta, FullDelta, ToolCallDelta, as_delta, logprob
 from responses_stream.errors import LocalProtocolError
 from responses_stream.items import Logprob, TopLogprob
 
@@ -21,7 +21,7 @@ FULL = {
     "refusal": "No",
     "tool_calls": [CALL],
 }
-READ = Delta("Hm.", "Hi", "No", (ToolCallDelta(0, "call_1", "f", "{}"),))
+READ = FullDelta("Hm.", "Hi", (ToolCallDelta(0, "call_1", "f", "{}"),), refusal="No")
 
 
 def as_object(value: Any) -> Any:
@@ -55,7 +55,7 @@ def test_openais_own_chat_delta_is_read():
         {"content": "Hi", "refusal": "No", "role": "assistant", "tool_calls": [CALL]}
     )
 
-    assert Delta("", "Hi", "No", READ.tool_calls) == as_delta(chat)
+    assert FullDelta("", "Hi", READ.tool_calls, refusal="No") == as_delta(chat)
 
 
 @pytest.mark.parametrize("said", [{}, SimpleNamespace(), {"content": None}])

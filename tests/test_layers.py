@@ -17,7 +17,7 @@ LAYERS = {
     "words": ["items", "usage", "wire", "events", "deltas", "event_types", "tools"],
     "grammar": ["state", "rules", "kinds"],
     "machines": [
-        *("response_object", "growing", "calls", "drafts", "transcript", "stream"),
+        *("response_object", "tail", "growing", "calls", "drafts", "transcript", "stream"),
         *("seen", "checker", "sse"),
     ],
     "bridges": ["delta_script", "recorded", "chat", "clients", "codex_config"],

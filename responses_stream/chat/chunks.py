@@ -130,7 +130,7 @@ def _common_delta(said: ChoiceDelta | None) -> Delta | None:
     content = said.content or ""
     calls = tuple(map(_call, said.tool_calls)) if said.tool_calls else ()
     if reasoning or content or calls:
-        return Delta(reasoning, content, "", calls)
+        return Delta(reasoning, content, calls)
     return None
 
 

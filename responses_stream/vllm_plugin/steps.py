@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 from msgspec.structs import replace
 
-from responses_stream.deltas import Delta, ToolCallDelta, as_delta
+from responses_stream.deltas import Delta, FullDelta, ToolCallDelta, as_delta
 from responses_stream.items import Logprob
 from responses_stream.json_text import JSONScanner
 
@@ -110,7 +110,9 @@ class StepReader:
             logprobs = tuple(
                 _logprob(token.logprob) for token in rest if token.logprob is not None
             )
-            delta = replace(delta, logprobs=logprobs)
+            delta = FullDelta(
+                delta.reasoning, delta.content, delta.tool_calls, logprobs=logprobs
+            )
         if not self._says_thoughts:
             delta = replace(delta, reasoning="")
         if delta.tool_calls:
