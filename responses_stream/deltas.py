@@ -143,6 +143,9 @@ def _getter(said: object) -> Get:
         return said.get
     if said is None or isinstance(said, (str, bytes, int, float, list, tuple)):
         raise _unlike("delta", said, "an object or a mapping with a chat delta's names")
+    if hasattr(type(said), "__pydantic_fields__"):
+        # A pydantic model takes microseconds to say that it has no such attribute.
+        return {**said.__dict__, **(getattr(said, "__pydantic_extra__", None) or {})}.get
     return lambda name: getattr(said, name, None)
 
 

@@ -19,6 +19,7 @@ import pytest
 from helpers import errors
 
 from responses_stream.recorded import read
+from responses_stream.vllm_plugin.body import EventStream
 from responses_stream.vllm_plugin.plugin import install
 from responses_stream.vllm_plugin.settings import Settings
 from responses_stream.vllm_plugin.turn import ASKED, Asked
@@ -451,13 +452,19 @@ def test_a_silent_line():
 
     async def run():
         core, event = Core(), asyncio.Event()
-        install(core, Settings(keep_alive=0.001))
+        install(core, Settings())
         steps = [([1], {"content": "Hi"}), event, ([END], None)]
         body = b""
-        async for frame in core.responses_stream_generator(*arguments(steps)):
-            body += frame
+
+        async def send(message):
+            nonlocal body
+            body += message.get("body", b"")
             if body.count(b"event: response.in_progress") == 3:
                 event.set()
+
+        frames = core.responses_stream_generator(*arguments(steps))
+        response = EventStream(aiter(frames), frames.keep_alive, 0.001)
+        await response.stream_response(send)
         return body
 
     recording = read(asyncio.run(run()))
@@ -472,7 +479,7 @@ def test_a_client_that_hangs_up():
     async def run():
         core = installed()
         given = arguments([([1], {"content": "Hi"}), asyncio.Event(), ([2], None)])
-        frames = core.responses_stream_generator(*given)
+        frames = aiter(core.responses_stream_generator(*given))
         await anext(frames)
         await anext(frames)
         waiting = asyncio.create_task(anext(frames))

@@ -9,15 +9,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
-from typing import Any, Final
+from typing import Any
 
-from responses_stream.sse import DONE, encode, encode_comment
+from responses_stream.sse import DONE, encode
 from responses_stream.wire import Event
 
+from .body import SIGN_OF_LIFE
 from .turn import Turn
-
-KEEP_ALIVE: Final = encode_comment("keep-alive")
-"""Outside the numbering: a replay must be the same for everybody."""
 
 
 class Kept:
@@ -50,7 +48,7 @@ class Kept:
         turn = self._turn
         if turn is None:
             return
-        async with aclosing(turn.events(keep_alive=None)) as batches:
+        async with aclosing(turn.events()) as batches:
             async for batch in batches:
                 self._add(batch)
         self._end(turn.stream.response)
@@ -82,7 +80,8 @@ class Kept:
                 try:
                     await asyncio.wait_for(grown.wait(), keep_alive)
                 except TimeoutError:
-                    yield KEEP_ALIVE
+                    # Outside the numbering: a replay must be the same for everybody.
+                    yield SIGN_OF_LIFE
 
     def _add(self, events: Iterable[Event]) -> None:
         if self.has_events:

@@ -13,9 +13,10 @@ from importlib import import_module
 from typing import Any, Final
 
 import msgspec
-from starlette.responses import JSONResponse, Response, StreamingResponse
+from starlette.responses import JSONResponse, Response
 
 from .asked import acceptable
+from .body import EventStream, Frames
 from .failures import PATH
 from .kept import Kept
 from .seam import log
@@ -23,9 +24,6 @@ from .serving import Serving
 from .turn import ASKED, Asked, Turn
 
 ROUTER_MODULE: Final = "vllm.entrypoints.openai.responses.api_router"
-
-HEADERS: Final = {"cache-control": "no-cache, no-transform", "x-accel-buffering": "no"}
-"""Without these, nginx and CDNs hold a stream back."""
 
 SENT: Final = "responses_stream.sent"
 """Where in the scope the request's JSON object is, as the client sent it."""
@@ -52,8 +50,10 @@ class Routes:
             ASKED.reset(asked)
         if isinstance(answer, Turn):
             return _whole(answer)
+        if isinstance(answer, Frames):
+            return EventStream(aiter(answer), answer.keep_alive, serving.keep_alive)
         if hasattr(answer, "__aiter__"):
-            return _events(answer)
+            return EventStream(answer)
         if hasattr(answer, "error"):
             return _refused(answer)
         return _object(serving.kept[answer.id])
@@ -82,7 +82,7 @@ class Routes:
         if starting_after is not None and starting_after < 0:
             return _bad("starting_after", f"{starting_after} is no sequence number")
         at = -1 if starting_after is None else starting_after
-        return _events(kept.replay(at, serving.keep_alive))
+        return EventStream(kept.replay(at, serving.keep_alive))
 
     async def cancel(self, response_id: str, raw_request: Any) -> Any:
         """POST /v1/responses/{response_id}/cancel. Once more changes nothing."""
@@ -228,10 +228,6 @@ def _serving(raw_request: Any) -> Any:
 def _kept(raw_request: Any, response_id: str) -> Kept | None:
     serving: Serving | None = _serving(raw_request)
     return None if serving is None else serving.kept.get(response_id)
-
-
-def _events(frames: Any) -> Response:
-    return StreamingResponse(frames, headers=HEADERS, media_type="text/event-stream")
 
 
 def _whole(turn: Turn) -> Response:

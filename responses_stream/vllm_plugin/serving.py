@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator, Coroutine
 from contextlib import aclosing
 from typing import Any, Final
 
-from responses_stream.sse import DONE, encode
-
+from .body import Frames
 from .kept import Kept
 from .seam import Core
 from .settings import Settings
@@ -48,16 +47,14 @@ class Serving:
             setattr(self._core, name, getattr(self, name))
         self._core.responses_stream = self
 
-    def responses_stream_generator(
-        self, *args: Any, **kwargs: Any
-    ) -> AsyncGenerator[bytes]:
+    def responses_stream_generator(self, *args: Any, **kwargs: Any) -> Frames:
         """The frames of a response for whoever has asked for it."""
-        return self._frames(self._turn(*args, **kwargs))
+        return Frames(self._turn(*args, **kwargs), self._keep)
 
     async def responses_full_generator(self, *args: Any, **kwargs: Any) -> Turn:
         """A response that has ended, to be sent whole."""
         turn = self._turn(*args, **kwargs)
-        async with aclosing(turn.events(keep_alive=None)) as batches:
+        async with aclosing(turn.events()) as batches:
             async for _ in batches:
                 pass
         self._keep(turn)
@@ -99,13 +96,6 @@ class Serving:
 
     def _turn(self, *args: Any, **kwargs: Any) -> Turn:
         return Turn(self._core, self._settings, *args, **kwargs)
-
-    async def _frames(self, turn: Turn) -> AsyncGenerator[bytes]:
-        async with aclosing(turn.events(self.keep_alive)) as batches:
-            async for batch in batches:
-                yield b"".join(map(encode, batch))
-        self._keep(turn)
-        yield DONE
 
     def _keep(self, turn: Turn) -> Kept:
         kept = Kept(turn)

@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
-from contextlib import aclosing
 from contextvars import ContextVar
 from typing import Any, Final, TypeVar
 
@@ -68,9 +67,6 @@ ITEMS: Final[Mapping[str, Any]] = {
 }
 """vLLM keeps a response in the official models, for `previous_response_id`."""
 
-SILENCE: Final = object()
-"""Comes out of `with_silence` in place of a step."""
-
 
 class Turn:
     """One response while it is made. The arguments are those of vLLM's generators."""
@@ -112,22 +108,24 @@ class Turn:
         kind = sampling_params.output_kind
         sampling_params.output_kind = type(kind).DELTA
 
-    async def events(self, keep_alive: float | None) -> AsyncGenerator[list[Event]]:
+    async def events(self) -> AsyncGenerator[list[Event]]:
         """All events, in order, as they come; at least one in each list.
 
         It raises nothing but CancelledError: what goes wrong is said by the last event.
-        `keep_alive` is how many seconds may pass without any.
+        The steps end with it: the engine works for nobody.
         """
-        yield self.stream.start()
         try:
-            async with aclosing(with_silence(self._steps, keep_alive)) as steps:
-                async for step in steps:
-                    if events := self._events_of(step):
-                        yield events
+            yield self.stream.start()
+            async for step in self._steps:
+                if events := self._events_of(step):
+                    yield events
             events = self._finish()
         except Exception as error:  # noqa: BLE001 - whatever it is, the client must hear of it
             self.error = error
             events = self._fail(self._failure_of(error))
+        finally:
+            if (close := getattr(self._steps, "aclose", None)) is not None:
+                await close()
         yield await self._closed(events)
 
     def cancel(self) -> list[Event]:
@@ -137,8 +135,6 @@ class Turn:
         return self.stream.fail("the response was cancelled", self._usage())
 
     def _events_of(self, step: Any) -> list[Event]:
-        if step is SILENCE:
-            return self.stream.keep_alive()
         found = step.last_output
         if found is None or not found.outputs:
             return []
@@ -267,37 +263,3 @@ async def _nothing() -> AsyncIterator[Context]:
     empty: tuple[Context, ...] = ()
     for step in empty:
         yield step
-
-
-async def with_silence(
-    steps: AsyncIterator[T], interval: float | None
-) -> AsyncGenerator[T | object]:
-    """The steps, and SILENCE whenever none has come for `interval` seconds.
-
-    Ends the steps when it is ended itself: the engine stops working for nobody.
-    """
-    waiting: asyncio.Task[T] | None = None
-    try:
-        while True:
-            waiting = waiting or asyncio.create_task(_next(steps))
-            done, _ = await asyncio.wait({waiting}, timeout=interval)
-            if not done:
-                yield SILENCE
-                continue
-            try:
-                step = waiting.result()
-            except StopAsyncIteration:
-                return
-            waiting = None
-            yield step
-    finally:
-        if waiting is not None:
-            waiting.cancel()
-            await asyncio.gather(waiting, return_exceptions=True)
-        close = getattr(steps, "aclose", None)
-        if close is not None:
-            await close()
-
-
-async def _next(steps: AsyncIterator[T]) -> T:
-    return await anext(steps)
