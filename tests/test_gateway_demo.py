@@ -102,14 +102,34 @@ def test_codex_gets_a_harmless_command_and_then_a_summary(url):
     assert "Wall time" not in said
 
 
-def test_codex_gets_a_title(url):
-    """The request that its TUI sends beside the first turn."""
-    form = {"type": "json_schema", "name": "title", "strict": True, "schema": TITLE}
-    request = {**CODEX, "tools": [], "text": {"format": form}}
-    got = ask(url, **request)
-    answer = json.loads(said_in(got.response["output"], "message"))
+TITLE_FORM = {"type": "json_schema", "name": "title", "strict": True, "schema": TITLE}
 
-    assert {"title": "say hello"} == answer
+
+@pytest.mark.parametrize(
+    ("prompt", "title"),
+    [
+        ("say hello", "say hello"),
+        ("say hello to each of the nine planets", "say hello to each of the nine"),
+        ("a" * 40, "a" * 36),
+    ],
+)
+def test_codex_gets_a_title(url, prompt, title):
+    """The request that its TUI sends beside the first turn: a title of whole words."""
+    asked = f"Generate a title.\nBe concise.\n\nUser prompt:\n{prompt}\n"
+    message = {"type": "message", "role": "user", "content": asked}
+    request = {**CODEX, "input": [message], "tools": OTHER_TOOLS}
+    got = ask(url, **request, text={"format": TITLE_FORM})
+
+    assert () == calls_in(got.response["output"])
+    assert {"title": title} == json.loads(said_in(got.response["output"], "message"))
+
+
+def test_a_call_that_must_be_goes_before_json(url):
+    """The answer that fits a schema comes when the tool has been called."""
+    request = {**CODEX, "tool_choice": "required", "text": {"format": TITLE_FORM}}
+    got = ask(url, **request)
+
+    assert ["exec_command"] == [name for name, _ in calls_in(got.response["output"])]
 
 
 def test_codex_gets_a_summary_when_it_compacts(url):

@@ -95,6 +95,13 @@ def _option(
     default=600.0,
     help="How long the upstream server may be silent.",
 )
+@_option(
+    UPSTREAM,
+    "--demo-pace",
+    metavar="SECONDS",
+    default=0.02,
+    help="How long the demo model takes for a word.",
+)
 @_option(CLIENTS, "--host", default="127.0.0.1", help="Address to listen on.")
 @_option(CLIENTS, "--port", default=8080, help="Port to listen on; 0 picks one.")
 @_option(

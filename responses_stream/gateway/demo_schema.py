@@ -131,10 +131,17 @@ class Example:
     def _string(self, schema: Schema, name: str) -> str:
         form = schema.get("format")
         text = FORMATS.get(form) if isinstance(form, str) else None
-        text = (text or WORDS.get(name) or self._topic)[
-            : _size(schema, "maxLength", LONGEST)
-        ]
-        return (text.rstrip() or text).ljust(_size(schema, "minLength", 0), ".")
+        text = text or WORDS.get(name) or self._topic
+        text = _shortened(text, _size(schema, "maxLength", LONGEST))
+        return text.ljust(_size(schema, "minLength", 0), ".")
+
+
+def _shortened(text: str, most: int) -> str:
+    """As many words of `text` as `most` characters hold; of a long one its beginning."""
+    if len(text) <= most:
+        return text
+    whole_words = text[: most + 1].rpartition(" ")[0].rstrip()
+    return whole_words or text[:most]
 
 
 def _mapping(value: object) -> Schema:

@@ -1,9 +1,10 @@
 """What the demo model says to a chat request, as the deltas of a chat stream.
 
+- Asked for JSON by a schema, it answers with some, about the last line of the prompt.
 - Given tools, it calls one: the one that was chosen, a shell if there is one, or the
-  first. The arguments fit its schema; a shell only ever gets to echo a greeting.
+  first. The arguments fit its schema; a shell only ever gets to echo a greeting. A call
+  that must be goes before JSON, any other behind it: codex offers tools with all it asks.
 - Given what a tool returned, it quotes that and is done.
-- Asked for JSON by a schema, it answers with some.
 - Else it thinks aloud and says what it is.
 """
 
@@ -36,13 +37,15 @@ def script(request: Fields) -> Iterator[Delta]:
     messages = _objects(request.get("messages"))
     prompt = _prompt(messages)
     outputs = _outputs(messages)
-    tool = None if outputs else _tool(request)
     schema = _schema(request)
+    may_call = not outputs and (schema is None or _must_call(request))
+    tool = _tool(request) if may_call else None
     if tool is not None:
         yield from _say("reasoning", f"I shall call {tool['name']} and see.")
         yield from _call(tool, prompt)
     elif schema is not None:
-        answer = Example(schema, _quote(prompt) or "demo").value()
+        last_line = prompt.strip().rpartition("\n")[2]
+        answer = Example(schema, _quote(last_line) or "demo").value()
         yield from _say("content", msgspec.json.encode(answer).decode())
     elif outputs:
         yield from _say("reasoning", "The tool has answered; I shall say what.")
@@ -96,6 +99,10 @@ def _arguments(tool: Fields, prompt: str) -> Any:
         known = schema.get("properties") or {}
         arguments |= {k: v for k, v in SHELL_NUMBERS.items() if k in known}
     return arguments
+
+
+def _must_call(request: Fields) -> bool:
+    return request.get("tool_choice") not in (None, "none", "auto")
 
 
 def _tool(request: Fields) -> Fields | None:
