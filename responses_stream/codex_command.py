@@ -37,6 +37,12 @@ Models = list[dict[str, Any]]
     help="How much that model takes; else what the server says.",
 )
 @click.option(
+    "--text-only",
+    is_flag=True,
+    help="The model takes no images, and its server refuses a request with one: codex"
+    " then sends none, whatever the user pastes or view_image is asked for.",
+)
+@click.option(
     "--catalog",
     type=click.Path(dir_okay=False, path_type=Path),
     help=f"Where to write the model catalog; else {CATALOG} in codex's own folder.",
@@ -47,10 +53,12 @@ Models = list[dict[str, Any]]
     metavar="NAME",
     help="Environment variable with the server's API key, if it wants one.",
 )
-def codex_config_command(
+def codex_config_command(  # noqa: PLR0913 - one for each option
+    *,
     base_url: str,
     model: str | None,
     window: int | None,
+    text_only: bool,
     catalog: Path | None,
     key_variable: str | None,
 ) -> None:
@@ -66,6 +74,8 @@ def codex_config_command(
     chosen = next((entry for entry in models if entry["id"] == model), {"id": model})
     if window is not None:
         chosen = {**chosen, "context_window": window}
+    if text_only:
+        chosen = {**chosen, "input_modalities": ["text"]}
     others = [entry for entry in models if entry["id"] != model]
     _write(catalog, codex_catalog([chosen, *others]))
     if context_window(chosen) is None:
@@ -87,9 +97,11 @@ def _listed(base_url: str, key_variable: str | None, *, needed: bool) -> Models:
     from openai import OpenAI, OpenAIError  # noqa: PLC0415
 
     key = os.environ.get(key_variable or "") or "none"
-    client = OpenAI(base_url=base_url, api_key=key, timeout=PATIENCE, max_retries=0)
     try:
-        models = [model.model_dump() for model in client.models.list().data]
+        with OpenAI(
+            base_url=base_url, api_key=key, timeout=PATIENCE, max_retries=0
+        ) as client:
+            models = [model.model_dump() for model in client.models.list().data]
     except OpenAIError as error:
         if needed:
             raise CouldNotRun(f"{base_url}/models: {error}; or tell --model") from error

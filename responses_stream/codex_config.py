@@ -49,7 +49,7 @@ CAPABILITIES: Final[Mapping[str, Any]] = {
     "supported_reasoning_levels": [],
     "shell_type": "unified_exec",  # exec_command and write_stdin
     "apply_patch_tool_type": "freeform",  # the custom tool apply_patch
-    "input_modalities": ["text", "image"],  # view_image
+    "input_modalities": ["text", "image"],  # with images comes view_image
     "supports_parallel_tool_calls": True,
     "supports_reasoning_summaries": True,
     "support_verbosity": False,
@@ -84,6 +84,11 @@ def codex_catalog(models: Iterable[Mapping[str, Any]]) -> dict[str, Any]:
 
 def _described(model: Mapping[str, Any]) -> dict[str, Any]:
     described = {"slug": model["id"], "display_name": model["id"], **CAPABILITIES}
+    told = model.get("input_modalities")
+    if isinstance(told, list):
+        # codex refuses a catalog with one that it does not know, and we serve no others.
+        known = CAPABILITIES["input_modalities"]
+        described["input_modalities"] = [one for one in known if one in told]
     window = context_window(model)
     return described if window is None else {**described, "context_window": window}
 

@@ -175,3 +175,30 @@ def test_any_name_is_a_toml_string(text):
     assert text == config["model"]
     assert text == config["model_catalog_json"]
     assert text == config["model_providers"]["responses_stream"]["env_key"]
+
+
+@pytest.mark.parametrize(
+    ("told", "expected"),
+    [
+        (None, ["text", "image"]),
+        (["text"], ["text"]),
+        (["text", "image", "audio"], ["text", "image"]),
+    ],
+)
+def test_what_a_model_takes(told, expected):
+    """What the server says, as far as codex knows of it; else images too."""
+    (entry,) = codex_catalog([{"id": "m", "input_modalities": told}])["models"]
+
+    assert expected == entry["input_modalities"]
+
+
+def test_a_model_without_images(tmp_path):
+    """With --text-only codex will send none."""
+    path = tmp_path / "catalog.json"
+
+    result = run(
+        "--base-url", NOWHERE, "--model", "m", "--text-only", "--catalog", str(path)
+    )
+
+    assert result.exit_code == 0
+    assert ["text"] == json.loads(path.read_text())["models"][0]["input_modalities"]
