@@ -8,6 +8,7 @@ import pytest
 
 from responses_stream.chat.fields import InvalidRequest
 from responses_stream.chat.tools import (
+    CUSTOM_AS_FUNCTION,
     CUSTOM_PARAMETERS,
     MODES,
     NO_PARAMETERS,
@@ -84,7 +85,7 @@ def test_a_custom_tool() -> None:
     assert functions(tool) == [
         {
             "name": "apply_patch",
-            "description": "Edits files.\n\n"
+            "description": f"Edits files.\n\n{CUSTOM_AS_FUNCTION}\n\n"
             "The input must match this lark grammar:\nstart: X",
             "parameters": CUSTOM_PARAMETERS,
         }

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from responses_stream.chat.tools import CUSTOM_AS_FUNCTION
 from responses_stream.vllm_plugin.asked import acceptable
 
 FORM = {"type": "grammar", "syntax": "lark", "definition": "start: A"}
-TOLD = "The input must match this lark grammar:\nstart: A"
+TOLD = f"{CUSTOM_AS_FUNCTION}\n\nThe input must match this lark grammar:\nstart: A"
 
 
 def test_a_grammar_is_told():

@@ -36,6 +36,12 @@ CUSTOM_PARAMETERS: Final[Fields] = {
 }
 """The one string of a custom tool, as the parameters of a function."""
 
+CUSTOM_AS_FUNCTION: Final = (
+    "Call it as a function with one string, `input`: the whole input, as plain text."
+)
+"""Said of each custom tool: codex's own words on `apply_patch` are that it is freeform, and
+not to wrap the patch in JSON."""
+
 
 def told_name(index: ToolIndex, fields: Fields, param: str) -> str:
     """The name under which the model knows the tool that `fields` names.
@@ -109,11 +115,19 @@ def _function(name: str, tool: Tool, namespaces: dict[str, str]) -> dict[str, An
 
 
 def _description(tool: Tool, namespaces: dict[str, str]) -> list[str]:
-    paragraphs = [tool.definition.get("description")]
+    paragraphs = description(tool.definition, is_custom=tool.kind == "custom")
     if tool.namespace in namespaces:
         # Told once, with the first tool of the namespace: it may be long.
         paragraphs.insert(0, namespaces.pop(tool.namespace))
-    form = tool.definition.get("format")
+    return paragraphs
+
+
+def description(definition: Fields, *, is_custom: bool) -> list[str]:
+    """What a model should know of a tool that is told as a function, in paragraphs."""
+    paragraphs = [definition.get("description")]
+    if is_custom:
+        paragraphs.append(CUSTOM_AS_FUNCTION)
+    form = definition.get("format")
     if isinstance(form, Mapping) and kind_of(form) == "grammar":
         paragraphs.append(
             f"The input must match this {form.get('syntax')} grammar:\n"

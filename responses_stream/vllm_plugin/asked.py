@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from responses_stream.chat.tools import description
+
 
 def acceptable(asked: Mapping[str, Any]) -> dict[str, Any]:
     """The request for vLLM; `asked` itself is not changed."""
@@ -27,8 +29,5 @@ def _acceptable_tool(tool: Any) -> Any:
     form = tool.get("format")
     if not isinstance(form, Mapping) or form.get("type") != "grammar":
         return tool
-    told = (
-        f"The input must match this {form.get('syntax')} grammar:\n{form.get('definition')}"
-    )
-    description = "\n\n".join(filter(None, [tool.get("description"), told]))
-    return {**tool, "description": description, "format": {"type": "text"}}
+    told = "\n\n".join(description(tool, is_custom=True))
+    return {**tool, "description": told, "format": {"type": "text"}}
