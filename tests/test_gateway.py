@@ -34,11 +34,13 @@ from gateway_world import (
     serving,
 )
 from helpers import errors
+from starlette.testclient import TestClient
 
 from responses_stream import ResponseStream, SSEDecoder
 from responses_stream.chat.reader import ChatReader
 from responses_stream.chat.template import ChatOptions
 from responses_stream.gateway.answers import EventAnswer
+from responses_stream.gateway.app import create_app
 from responses_stream.gateway.settings import Settings
 from responses_stream.gateway.upstream import Question
 
@@ -216,6 +218,17 @@ def test_what_is_not_there_is_refused_in_the_same_shape(url, method, path, statu
 
     assert status == got.status_code
     assert {"message", "type", "param", "code"} == set(got.json()["error"])
+
+
+def test_a_websocket_is_declined_for_good():
+    """By 426: codex takes any other status for a passing failure."""
+    # As our command has it: no WebSockets in uvicorn either.
+    with TestClient(create_app()) as client:
+        got = client.get("/v1/responses", headers={"upgrade": "websocket"})
+
+    assert 426 == got.status_code
+    assert "HTTP/1.1" == got.headers["upgrade"]
+    assert "upgrade_required" == got.json()["error"]["code"]
 
 
 # Requests that are wrong --------------------------------------------------------------

@@ -124,10 +124,21 @@ class Gateway:
 
     async def no_route(self, request: Request, error: Exception) -> Response:
         """There is nothing here, or not by this method."""
+        if request.headers.get("upgrade", "").lower() == "websocket":
+            return await self.no_websocket(request)
         found = cast(HTTPException, error)
         message = f"{request.method} {request.url.path}: {found.detail}"
         refused = refuse(found.status_code, "not_found", message)
         return await self.refused(request, refused)
+
+    async def no_websocket(self, request: Request) -> Response:
+        """A client wants one. At 426 codex goes on without at once; at any other status it
+        tries seven times first.
+        """
+        refused = refuse(426, "upgrade_required", "there are no WebSockets here")
+        response = await self.refused(request, refused)
+        response.headers["upgrade"] = "HTTP/1.1"
+        return response
 
     async def broken(self, request: Request, _error: Exception) -> Response:
         """We have a bug. The server logs its traceback."""

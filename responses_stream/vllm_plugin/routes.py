@@ -14,6 +14,8 @@ from typing import Any, Final
 
 import msgspec
 from starlette.responses import JSONResponse, Response
+from starlette.routing import WebSocketRoute
+from starlette.websockets import WebSocket
 
 from .asked import acceptable
 from .body import EventStream, Frames
@@ -129,7 +131,20 @@ def attach(app: Any) -> bool:
             dependencies=route.dependencies,
             responses=route.responses,
         )
+    # Behind all others: a vLLM that has WebSockets of its own keeps them.
+    app.router.routes.append(WebSocketRoute(PATH, no_websocket))
     return True
+
+
+async def no_websocket(websocket: WebSocket) -> None:
+    """A client wants one. At 426 codex goes on without at once; at any other status it
+    tries seven times first.
+    """
+    if "websocket.http.response" in websocket.scope.get("extensions", {}):
+        refused = Response(status_code=426, headers={"upgrade": "HTTP/1.1"})
+        await websocket.send_denial_response(refused)
+    else:
+        await websocket.close()
 
 
 def _route(app: Any, method: str, path: str) -> Any:
