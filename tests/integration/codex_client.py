@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -20,6 +21,8 @@ from typing import Any, NamedTuple
 from click.testing import CliRunner
 
 from responses_stream.codex_command import codex_config_command
+
+ODD = re.compile("warn|metadata|unknown|deprecated|falling back", re.IGNORECASE)
 
 PATIENCE = 60.0
 """How many seconds a turn may take."""
@@ -53,6 +56,12 @@ class Turn(NamedTuple):
     def retries(self) -> list[str]:
         """What codex said before it asked again, or gave up."""
         return [event["message"] for event in self.events if event["type"] == "error"]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What codex found odd: of its configuration, the catalog, or the model."""
+        said = [*self.stderr.splitlines(), *(i["message"] for i in self.items("error"))]
+        return [line for line in said if ODD.search(line)]
 
     @property
     def error(self) -> str:
@@ -199,6 +208,11 @@ class Terminal:
         """What stands there, what was scrolled away included."""
         lines = self.tmux("capture-pane", "-p", "-S", "-").splitlines()
         return "\n".join(line.rstrip() for line in lines).strip("\n")
+
+    def visible(self) -> str:
+        """What fits the window, without the empty lines at its end."""
+        lines = self.tmux("capture-pane", "-p").splitlines()
+        return "\n".join(line.rstrip() for line in lines).rstrip()
 
     def wait_for(self, *texts: str) -> str:
         """Returns the screen once it has all of `texts`."""

@@ -5,19 +5,32 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
+from typing import Final, NamedTuple
 
 import pytest
 from codex_client import Codex
+from codex_model import Model
 from codex_upstream import ChatUpstream, chat_upstream
-from codex_wire import HAS_VLLM, VLLM_URL, Server
-from vllm_server import PLUGIN, SERVERS
+from codex_vllm import ScriptedVLLM
+from codex_wire import VLLM_BACKENDS, Server
+from vllm_server import FOLDER, PLUGIN, SERVERS
+
+KEEP_ALIVE: Final = "1"
+"""Of each backend, in seconds."""
 
 
-@pytest.fixture(scope="session", name="vllm_url")
-def _vllm_url() -> Iterator[str]:
-    """Base URL of such a vLLM; one is started if none runs."""
-    yield VLLM_URL or SERVERS.get(PLUGIN).base_url
-    SERVERS.stop()
+class Backend(NamedTuple):
+    """Where codex is served, and the model there.
+
+    `upstream` is a scripted chat server behind the gateway; for the others see
+    VLLM_BACKENDS.
+    """
+
+    url: str
+    model: ChatUpstream | ScriptedVLLM
+
+
+# Servers --------------------------------------------------------------------------
 
 
 @pytest.fixture(scope="module", name="chat_server")
@@ -37,6 +50,54 @@ def _upstream(chat_server: ChatUpstream) -> ChatUpstream:
 def _served(gateway: Callable[..., str], upstream: ChatUpstream) -> Callable[..., str]:
     """Starts a gateway in front of `upstream`, with options; gives its base URL."""
     return lambda *options: gateway("--upstream", upstream.url, *options)
+
+
+@pytest.fixture(scope="session", name="vllm_with")
+def _vllm_with(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., ScriptedVLLM]:
+    """Gives a vLLM with the plugin and these settings of it, and no script yet.
+
+    One is started unless the last one will do.
+    """
+    folder = tmp_path_factory.mktemp("scripts")
+
+    def get(**settings: str) -> ScriptedVLLM:
+        named = {f"RESPONSES_STREAM_{name}": value for name, value in settings.items()}
+        vllm = ScriptedVLLM(SERVERS.get({**PLUGIN, FOLDER: str(folder), **named}), folder)
+        vllm.forget()
+        return vllm
+
+    return get
+
+
+@pytest.fixture(name="scripted_vllm")
+def _scripted_vllm(vllm_with: Callable[..., ScriptedVLLM]) -> ScriptedVLLM:
+    """The vLLM that tests with codex share."""
+    return vllm_with(KEEP_ALIVE=KEEP_ALIVE)
+
+
+@pytest.fixture(name="backend", params=["upstream", *VLLM_BACKENDS])
+def _backend(request: pytest.FixtureRequest, gateway: Callable[..., str]) -> Backend:
+    """Each Backend in turn."""
+    stub = request.param == "upstream"
+    model = request.getfixturevalue("upstream" if stub else "scripted_vllm")
+    if request.param == "plugin":
+        return Backend(model.url, model)
+    return Backend(gateway("--upstream", model.url, "--keep-alive", KEEP_ALIVE), model)
+
+
+@pytest.fixture(name="model")
+def _model(backend: Backend) -> Model:
+    """The model of the backend."""
+    return backend.model
+
+
+@pytest.fixture(name="server")
+def _server(backend: Backend) -> Server:
+    """Where the backend serves responses."""
+    return Server(backend.url)
+
+
+# codex ----------------------------------------------------------------------------
 
 
 @pytest.fixture(name="codex_for")
@@ -60,11 +121,3 @@ def _codex_for(tmp_path: Path) -> Iterator[Callable[..., Codex]]:
 def _codex(served: Callable[..., str], codex_for: Callable[..., Codex]) -> Codex:
     """codex, in front of the gateway, in front of `upstream`."""
     return codex_for(served())
-
-
-@pytest.fixture(name="server", params=["gateway", *(["plugin"] if HAS_VLLM else [])])
-def _server(request: pytest.FixtureRequest) -> Server:
-    """Where Responses are served: the gateway before `upstream`, or vLLM."""
-    if request.param == "plugin":
-        return Server(request.getfixturevalue("vllm_url"))
-    return Server(request.getfixturevalue("served")())

@@ -1,8 +1,4 @@
-"""A chat-completions server that says what a test tells it to, and notes who asked what.
-
-A script is a list of steps: the deltas of a chat stream, and what else may happen to one.
-Each request plays the next script of its server, or the last one again.
-"""
+"""A chat-completions server with a scripted model; it notes who asked what."""
 
 from __future__ import annotations
 
@@ -19,20 +15,17 @@ from threading import Lock, Thread
 from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
-USAGE: Final = {"prompt_tokens": 100, "completion_tokens": 10, "total_tokens": 110}
-
-
-class Pause(NamedTuple):
-    """Silence."""
-
-    seconds: float
-
-
-class Finish(NamedTuple):
-    """The last chunks, and the end of the body."""
-
-    reason: str = "stop"
-    usage: Any = USAGE
+from codex_model import (
+    GO_ON,
+    Conversation,
+    Finish,
+    Pause,
+    Script,
+    Told,
+    is_for_title,
+    say,
+    written,
+)
 
 
 class Refuse(NamedTuple):
@@ -51,46 +44,6 @@ class Chunk(NamedTuple):
 
 DIE: Final = object()
 """The connection is reset."""
-
-Script = list[Any]
-
-
-def say(text: str, *, reasoning: str = "", usage: Any = USAGE) -> Script:
-    """An answer of text, word by word, thoughts first."""
-    return [*thoughts(reasoning), *words(text), Finish(usage=usage)]
-
-
-def thoughts(text: str) -> Script:
-    """Deltas of reasoning."""
-    return [{"reasoning": piece} for piece in _pieces(text)]
-
-
-def words(text: str) -> Script:
-    """Deltas of content."""
-    return [{"content": piece} for piece in _pieces(text)]
-
-
-def call(name: str, arguments: object, index: int = 0) -> Script:
-    """Deltas of a call; `arguments` is a value, or the very text of one."""
-    text = arguments if isinstance(arguments, str) else json.dumps(arguments)
-    name_delta = {"index": index, "id": f"call_{name}_{index}", "type": "function"}
-    return [
-        {"tool_calls": [name_delta | {"function": {"name": name, "arguments": ""}}]},
-        *(
-            {"tool_calls": [{"index": index, "function": {"arguments": text[at : at + 9]}}]}
-            for at in range(0, len(text), 9)
-        ),
-    ]
-
-
-def calling(*calls: Script, reasoning: str = "", text: str = "") -> Script:
-    """An answer that ends with calls."""
-    deltas = [delta for deltas in calls for delta in deltas]
-    return [*thoughts(reasoning), *words(text), *deltas, Finish("tool_calls")]
-
-
-def _pieces(text: str) -> list[str]:
-    return [piece for piece in text.replace(" ", "\0 ").split("\0") if piece]
 
 
 @dataclass
@@ -111,6 +64,12 @@ class Asked:
         """The messages of a role."""
         return [message for message in self.messages if message["role"] == role]
 
+    @property
+    def told(self) -> Conversation:
+        """Its conversation as a model of any server gets it."""
+        told = [Told(one["role"], _text(one)) for one in self.messages]
+        return Conversation(told, has_image="data:image/png;base64," in str(self.messages))
+
 
 @dataclass
 class ChatUpstream:
@@ -124,6 +83,17 @@ class ChatUpstream:
     titles: list[Asked] = field(default_factory=list)
     """The side requests, which play no script."""
     _lock: Lock = field(default_factory=Lock)
+
+    @property
+    def busy(self) -> bool:
+        """See Model."""
+        asked = [*self.asked, *self.titles]
+        return any(one.lost_at is None and not one.ended for one in asked)
+
+    @property
+    def told(self) -> list[Conversation]:
+        """See Model."""
+        return [asked.told for asked in self.asked]
 
     def forget(self) -> None:
         """Makes it as it was at first."""
@@ -144,9 +114,18 @@ class ChatUpstream:
             return asked, self.scripts.pop(0) if len(self.scripts) > 1 else self.scripts[0]
 
 
+def _text(message: Mapping[str, Any]) -> str:
+    content = message.get("content") or ""
+    if not isinstance(content, str):
+        content = "".join(part.get("text", "") for part in content)
+    functions = [one["function"] for one in message.get("tool_calls", [])]
+    calls = [(function["name"], function["arguments"]) for function in functions]
+    return written(message.get("reasoning", ""), content, calls)
+
+
 def _is_for_title(body: Mapping[str, Any]) -> bool:
-    asked = body.get("response_format", {}).get("json_schema", {}).get("schema", {})
-    return list(asked.get("properties", {})) == ["title"]
+    asked = body.get("response_format", {}).get("json_schema", {})
+    return is_for_title(asked.get("schema", {}))
 
 
 @contextmanager
@@ -189,8 +168,8 @@ class _Handler(BaseHTTPRequestHandler):
             if isinstance(step, Refuse):
                 self._answer(step.status, {"error": step.error}, step.headers)
                 return True
-            if isinstance(step, Pause):
-                self._wait(step.seconds)
+            if isinstance(step, Pause) or step is GO_ON:
+                self._wait(20 if step is GO_ON else step.seconds)
                 continue
             if step is DIE:
                 self._die()

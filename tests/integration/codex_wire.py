@@ -16,11 +16,14 @@ from codex_items import WEATHER, Fields, said
 
 from responses_stream import SSEDecoder, TranscriptChecker
 
-VLLM_URL: Final = os.environ.get("RESPONSES_STREAM_VLLM_URL")
-"""Base URL of a vLLM with the plugin and the tiny model, if one runs already."""
+HAS_VLLM: Final = bool(os.environ.get("RESPONSES_STREAM_VLLM_PYTHON"))
 
-HAS_VLLM: Final = bool(VLLM_URL or os.environ.get("RESPONSES_STREAM_VLLM_PYTHON"))
-"""Else the tests can start one, if they are told where it is installed."""
+VLLM_BACKENDS: Final = ("chat", "plugin") if HAS_VLLM else ()
+"""One vLLM counts for two: as `chat` it is behind the gateway and asked for chat
+completions, as `plugin` codex talks to it."""
+
+SERVERS: Final = ("upstream", *VLLM_BACKENDS[1:])
+"""The backends that are the gateway and the plugin, once each."""
 
 
 @dataclass

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import time
+from contextlib import ExitStack
+
 import pytest
 import servers
-from codex_upstream import DIE, Chunk, Finish, Pause, Refuse, call, say, thoughts, words
+from codex_model import Finish, Pause, call, say, thoughts, words
+from codex_upstream import DIE, Chunk, Refuse
+from codex_wire import HAS_VLLM
 
 pytest_plugins = ["codex_fixtures"]
 pytestmark = pytest.mark.integration
 
 PROVIDER = "model_providers.responses_stream"
+KEEP_ALIVE = ("--keep-alive", "1")
 
 
 @pytest.fixture(name="codex")
@@ -166,16 +172,39 @@ def test_an_output_limit(codex, upstream):
     assert len(upstream.asked) == 1
 
 
-@pytest.mark.parametrize(
-    ("mode", "retries"), [("event", 0), ("comment", 1)], ids=["events", "comments"]
-)
-def test_silence(served, codex_for, upstream, mode, retries):
-    """Events keep codex waiting for as long as the model takes; comments do not."""
-    upstream.plays([*words("At"), Pause(4.5), *words(" last."), Finish()], say("Again."))
-    codex = codex_for(served("--keep-alive", "1", "--keep-alive-mode", mode))
+def test_90_seconds_of_silence(gateway, codex_for, upstream, request):
+    """Codex with an idle timeout of 2 s waits for all of them, thanks to our keep-alives.
+
+    The gateway and the plugin are silent at the same time, since it takes so long.
+    """
+    served = {"upstream": (gateway("--upstream", upstream.url, *KEEP_ALIVE), upstream)}
+    if HAS_VLLM:
+        vllm = request.getfixturevalue("scripted_vllm")
+        served["plugin"] = (vllm.url, vllm)
+    begun = time.monotonic()
+    with ExitStack() as stack:
+        running = []
+        for url, model in served.values():
+            model.plays([*words("At"), Pause(90), *words(" last."), Finish()])
+            codex = codex_for(url)
+            codex.settings[f"{PROVIDER}.stream_idle_timeout_ms"] = 2000
+            running.append(stack.enter_context(codex.running("Hello")))
+        printed = [process.communicate(timeout=150)[0] for process in running]
+
+    assert time.monotonic() - begun > 90
+    for out, (_, model) in zip(printed, served.values(), strict=True):
+        assert "At last." in out
+        assert "error" not in out
+        assert len(model.told) == 1
+
+
+def test_comments_do_not_break_the_silence(served, codex_for, upstream):
+    """Codex counts events only: with comments it gives up after 2 s, and asks again."""
+    upstream.plays([*words("At"), Pause(4), *words(" last."), Finish()], say("Again."))
+    codex = codex_for(served(*KEEP_ALIVE, "--keep-alive-mode", "comment"))
     codex.settings[f"{PROVIDER}.stream_idle_timeout_ms"] = 2000
 
     turn = codex.exec("Hello")
 
     assert turn.status == 0
-    assert len(upstream.asked) == 1 + retries
+    assert len(upstream.asked) == 2

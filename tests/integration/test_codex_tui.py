@@ -7,7 +7,8 @@ import time
 
 import pytest
 from codex_client import wait_until
-from codex_upstream import Finish, Pause, call, calling, say, thoughts, words
+from codex_model import GO_ON, Pause, call, calling, say, thoughts, words
+from codex_upstream import ChatUpstream
 
 pytest_plugins = ["codex_fixtures"]
 pytestmark = pytest.mark.integration
@@ -19,9 +20,28 @@ GREET = calling(
 )
 
 
-def test_a_turn(codex, upstream):
+@pytest.fixture(name="codex")
+def _codex(backend, codex_for):
+    """codex, in front of each backend."""
+    return codex_for(backend.url)
+
+
+def seconds_until_idle(model, pressed):
+    """How long after an interrupt nobody works for the client any more."""
+    wait_until(lambda: not model.busy)
+    if isinstance(model, ChatUpstream):
+        return model.asked[0].lost_at - pressed
+    return time.monotonic() - pressed
+
+
+def limit(model):
+    """How long it may take: until the connection is lost, or until vLLM counts none."""
+    return 0.2 if isinstance(model, ChatUpstream) else 1.0
+
+
+def test_a_turn(codex, model):
     """One typed turn: thoughts live, the command with its output, the answer."""
-    upstream.plays(
+    model.plays(
         [*thoughts("**Looking** at it."), Pause(1), *GREET], say("It **said** hello.")
     )
 
@@ -38,24 +58,34 @@ def test_a_turn(codex, upstream):
     assert "⚠" not in screen
 
 
-def test_the_title_is_asked_for_beside_the_turn(codex, upstream):
+def test_the_title_is_asked_for_beside_the_turn(codex, model):
     """The TUI's request for a title is answered while the turn still runs."""
-    upstream.title = "Of greetings"
-    upstream.plays([*words("Slow"), Pause(20)])
+    model.title = "Of greetings"
+    model.plays([*words("Slow and slower"), GO_ON])
 
     with codex.tui() as terminal:
         terminal.wait_for("Ask Codex", "tiny")
         terminal.type("Greet me.")
         terminal.wait_for("Of greetings")
-        wait_until(lambda: upstream.titles and upstream.titles[0].ended)
-        assert not upstream.asked[0].ended
+        assert model.busy
+        assert (len(model.told), len(model.titles)) == (1, 1)
 
-    schema = upstream.titles[0].body["response_format"]["json_schema"]
+
+@pytest.mark.parametrize("backend", ["upstream"], indirect=True)
+def test_the_schema_of_the_title(codex, model):
+    """A chat server that can hold its model to a schema is told of it."""
+    model.plays(say("Hi."))
+
+    with codex.tui() as terminal:
+        terminal.wait_for("Ask Codex", "tiny")
+        terminal.type("Greet me.")
+        terminal.wait_for("A title")
+
+    schema = model.titles[0].body["response_format"]["json_schema"]
     assert schema["schema"]["properties"]["title"]["maxLength"] == 36
 
 
 ESCAPES = {
-    "before the first token": ([Pause(0.2)], "esc to interrupt"),
     "in the thoughts": (thoughts("**Wondering** a lot"), "Wondering"),
     "in the text": (words("It goes on"), "It goes on"),
 }
@@ -63,37 +93,56 @@ ESCAPES = {
 
 
 @pytest.mark.parametrize("where", ESCAPES)
-def test_esc(codex, upstream, where):
-    """Within 200 ms of Esc the chat server has lost its connection; codex goes on."""
+def test_esc(codex, model, where):
+    """Soon after Esc nobody works for the client any more; codex goes on.
+
+    A chat server has lost its connection within 200 ms, vLLM runs nothing within 1 s.
+    """
     begun, shown = ESCAPES[where]
-    upstream.plays([*begun, Pause(20)], say("Here again."))
+    model.plays([*begun, GO_ON], say("Here again."))
 
     with codex.tui() as terminal:
         terminal.wait_for("Ask Codex", "tiny")
         terminal.type("Go on.")
-        terminal.wait_for(shown)
-        wait_until(lambda: upstream.asked)
+        # Esc does not stop the request for a title, which would be waited for.
+        terminal.wait_for(shown, "A title")
+        assert model.busy
         pressed = time.monotonic()
         terminal.press("Escape")
-        wait_until(lambda: upstream.asked[0].lost_at)
+        assert seconds_until_idle(model, pressed) < limit(model)
         terminal.wait_for("Conversation interrupted")
         terminal.type("And now?")
         terminal.wait_for("Here again.")
 
-    assert upstream.asked[0].lost_at - pressed < 0.2
-    assert "It goes on" not in str(upstream.asked[1].said("assistant"))
+    assert shown not in "".join(model.told[1].said("assistant"))
 
 
-def test_sigint(codex, upstream):
-    """Within 200 ms of an interrupt of `codex exec` the chat server has lost it, too."""
-    upstream.plays([*words("It goes on"), Pause(20), Finish()])
+@pytest.mark.parametrize("backend", ["upstream"], indirect=True)
+def test_esc_before_the_first_token(codex, model):
+    """The same while the chat server has not even answered with headers."""
+    model.plays([GO_ON], say("Here again."))
+
+    with codex.tui() as terminal:
+        terminal.wait_for("Ask Codex", "tiny")
+        terminal.type("Go on.")
+        terminal.wait_for("esc to interrupt", "A title")
+        pressed = time.monotonic()
+        terminal.press("Escape")
+        assert seconds_until_idle(model, pressed) < limit(model)
+        terminal.wait_for("Conversation interrupted")
+        terminal.type("And now?")
+        terminal.wait_for("Here again.")
+
+
+def test_sigint(codex, model):
+    """An interrupt of `codex exec` is no slower."""
+    model.plays([*words("It goes on"), GO_ON])
 
     with codex.running("Go on.") as running:
-        wait_until(lambda: upstream.asked)
-        time.sleep(0.2)  # until the text is on its way
+        wait_until(lambda: model.told)
+        time.sleep(0.5)  # until the text is on its way
+        assert model.busy
         pressed = time.monotonic()
         running.send_signal(signal.SIGINT)
-        wait_until(lambda: upstream.asked[0].lost_at)
+        assert seconds_until_idle(model, pressed) < limit(model)
         running.communicate(timeout=10)
-
-    assert upstream.asked[0].lost_at - pressed < 0.2

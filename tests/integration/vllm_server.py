@@ -11,6 +11,7 @@ from __future__ import annotations
 import atexit
 import json
 import os
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -38,6 +39,11 @@ OPTIONS = (
     *("--enable-auto-tool-choice", "--tool-call-parser", "hermes"),
     "--enable-server-load-tracking",
 )
+FOLDER = "RESPONSES_STREAM_VLLM_SCRIPTS"
+"""In a server's environment, the folder with a script for its model: see vllm_script.py."""
+SCRIPTED = ("--logits-processors", "vllm_script:Scripted", "--load-format", "dummy")
+HERE = Path(__file__).parent
+
 ENVIRONMENT = {
     "VLLM_ENABLE_RESPONSES_API_STORE": "1",
     "VLLM_CPU_KVCACHE_SPACE": "1",
@@ -101,9 +107,15 @@ class Server:
         path = os.pathsep.join(
             [self._folder.name, *filter(None, [environment.get("PYTHONPATH")])]
         )
+        python, model, options = _named("PYTHON"), _named("MODEL"), OPTIONS
+        if FOLDER in environment:
+            shutil.copy(HERE / "vllm_script.py", folder)
+            command = [python, HERE / "vllm_model.py", model, folder / "model"]
+            subprocess.run(command, check=True, capture_output=True)
+            model, options = str(folder / "model"), (*OPTIONS, *SCRIPTED)
         command = [
-            *(_named("PYTHON"), "-m", "vllm.entrypoints.openai.api_server"),
-            *("--model", _named("MODEL"), "--port", str(self.port), *OPTIONS),
+            *(python, "-m", "vllm.entrypoints.openai.api_server"),
+            *("--model", model, "--port", str(self.port), *options),
         ]
         with self._log.open("wb") as log:
             self._process = subprocess.Popen(
