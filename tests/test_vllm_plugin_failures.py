@@ -10,9 +10,12 @@ import asyncio
 import json
 
 import pytest
+from starlette.applications import Starlette
+from starlette.routing import WebSocketRoute
+from starlette.testclient import TestClient, WebSocketDenialResponse
 
 from responses_stream.vllm_plugin.failures import Edge
-from responses_stream.vllm_plugin.routes import said_invalid
+from responses_stream.vllm_plugin.routes import no_websocket, said_invalid
 
 
 def answered(status, *bodies, path="/v1/responses", headers=()):
@@ -127,3 +130,17 @@ def test_other_paths(path):
 def test_an_invalid_request(errors, expected):
     """Pydantic's list becomes one line."""
     assert said_invalid(errors) == expected
+
+
+def test_a_websocket_is_declined_for_good():
+    """By 426: codex takes any other status for a passing failure."""
+    app = Starlette(routes=[WebSocketRoute("/v1/responses", no_websocket)])
+
+    with (
+        pytest.raises(WebSocketDenialResponse) as declined,
+        TestClient(app).websocket_connect("/v1/responses"),
+    ):
+        raise AssertionError("it was accepted")
+
+    assert declined.value.status_code == 426
+    assert declined.value.headers["upgrade"] == "HTTP/1.1"

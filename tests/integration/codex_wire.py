@@ -22,7 +22,7 @@ VLLM_BACKENDS: Final = ("chat", "plugin") if HAS_VLLM else ()
 """One vLLM counts for two: as `chat` it is behind the gateway and asked for chat
 completions, as `plugin` codex talks to it."""
 
-SERVERS: Final = ("upstream", *VLLM_BACKENDS[1:])
+GATEWAY_AND_PLUGIN: Final = ("upstream", *VLLM_BACKENDS[1:])
 """The backends that are the gateway and the plugin, once each."""
 
 

@@ -9,7 +9,7 @@ import pytest
 import servers
 from codex_model import Finish, Pause, call, say, thoughts, words
 from codex_upstream import DIE, Chunk, Refuse
-from codex_wire import HAS_VLLM
+from codex_wire import HAS_VLLM, VLLM_BACKENDS
 
 pytest_plugins = ["codex_fixtures"]
 pytestmark = pytest.mark.integration
@@ -120,6 +120,18 @@ def test_a_prompt_that_is_too_long(codex, upstream, script):
     assert turn.status == 1
     assert "ran out of room in the model's context window" in turn.error
     assert len(upstream.asked) == 1
+
+
+@pytest.mark.parametrize("backend", VLLM_BACKENDS, indirect=True)
+def test_a_prompt_that_is_too_long_for_vllm(backend, codex_for):
+    """The same of a real one: codex has read its words, and has asked once."""
+    backend.model.plays(say("Hi."))
+
+    turn = codex_for(backend.url).exec("A prompt of many words. " * 5000)
+
+    assert turn.status == 1
+    assert "ran out of room in the model's context window" in turn.error
+    assert (turn.retries, len(backend.model.told)) == ([turn.error], 0)
 
 
 @pytest.mark.parametrize(

@@ -17,7 +17,7 @@ import servers
 from codex_client import wait_until
 from codex_model import GO_ON, USAGE, Finish, Pause, call, calling, say, words
 from codex_upstream import Refuse
-from codex_wire import SERVERS, VLLM_BACKENDS, Server
+from codex_wire import GATEWAY_AND_PLUGIN, VLLM_BACKENDS, Server
 
 pytest_plugins = ["codex_fixtures"]
 pytestmark = pytest.mark.integration
@@ -25,7 +25,7 @@ pytestmark = pytest.mark.integration
 MOST = 24
 """Requests at once, three times as many as vLLM works on."""
 
-both_servers = pytest.mark.parametrize("backend", SERVERS, indirect=True)
+both_servers = pytest.mark.parametrize("backend", GATEWAY_AND_PLUGIN, indirect=True)
 on_vllm = pytest.mark.parametrize("backend", VLLM_BACKENDS, indirect=True)
 on_plugin = pytest.mark.parametrize("backend", VLLM_BACKENDS[1:], indirect=True)
 

@@ -32,7 +32,7 @@ from codex_model import (
     words,
 )
 from codex_upstream import DIE
-from codex_wire import SERVERS, Server
+from codex_wire import GATEWAY_AND_PLUGIN, Server
 
 pytest_plugins = ["codex_fixtures"]
 pytestmark = pytest.mark.integration
@@ -49,7 +49,7 @@ REFUSED_BY_VLLM = {"logit_bias": {"99999999": 1}}
 """What vLLM's engine notices only when the stream has begun."""
 
 
-both_servers = pytest.mark.parametrize("backend", SERVERS, indirect=True)
+both_servers = pytest.mark.parametrize("backend", GATEWAY_AND_PLUGIN, indirect=True)
 
 
 def shuffled(script: Script) -> Script:

@@ -153,16 +153,17 @@ def test_view_image(codex, model):
     assert [told.has_image for told in model.told] == [False, True]
 
 
-def test_view_image_without_images(codex_for, backend, model):
-    """A model that takes none is not offered any, and a call for one does no harm."""
+def test_a_model_that_takes_no_images(codex_for, backend, model):
+    """With --text-only it gets none, neither from the user nor from view_image."""
     blind = codex_for(backend.url, "--text-only")
     (blind.folder / "dot.png").write_bytes(PNG)
     model.plays(calling(call("view_image", {"path": "dot.png"})), say("I cannot see it."))
 
-    turn = blind.exec("Look at dot.png.")
+    turn = blind.exec("Look at it.", "--image=dot.png")
 
     assert turn.messages == ["I cannot see it."]
     assert "view_image is not allowed" in model.told[1][-1].text
+    assert [told.has_image for told in model.told] == [False, False]
 
 
 @pytest.mark.parametrize(

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 from codex_client import PATIENCE
-from codex_model import call, calling, say
+from codex_model import Pause, call, calling, say, thoughts
 from codex_wire import VLLM_BACKENDS
 
 pytest_plugins = ["codex_fixtures"]
@@ -70,3 +70,20 @@ def test_thoughts_are_printed_once(served_model, codex_for):
 
     assert told.stdout == "It is sunny.\n"
     assert told.stderr.count("I think so.") == 1
+
+
+def test_the_tui_shows_thoughts_once(served_model, codex_for):
+    """Also in a TUI that draws summaries only; one that draws both would show both."""
+    url, model, reasoning = served_model
+    model.plays([*thoughts("I think so."), Pause(1), *say("It is sunny.")])
+    codex = codex_for(url)
+    codex.settings["show_raw_agent_reasoning"] = reasoning == "text"
+
+    with codex.tui() as terminal:
+        terminal.wait_for("Ask Codex", "tiny")
+        terminal.type("Hello")
+        terminal.wait_for("• I think so. (")
+        terminal.wait_for("It is sunny.")
+        terminal.press("C-t")
+        terminal.wait_for("T R A N S C R I P T", "It is sunny.")
+        assert terminal.visible().count("I think so.") == 1
