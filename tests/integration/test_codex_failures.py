@@ -53,13 +53,10 @@ def test_a_server_that_dies_is_asked_again(codex, upstream, death):
     assert list(codex.folder.iterdir()) == []
 
 
-@pytest.mark.xfail(
-    reason="codex takes an incomplete done item for a whole one; promise 4 wants it sent"
-)
-@pytest.mark.parametrize("where", ["in its text", "in a call"])
-def test_half_an_answer_is_discarded(codex, upstream, where):
+@pytest.mark.parametrize("death", DEATHS.values(), ids=DEATHS)
+def test_half_an_answer_is_discarded(codex, upstream, death):
     """What was cut off is neither shown as said, nor told to the model as its own."""
-    upstream.plays(DEATHS[where], say("It is sunny."))
+    upstream.plays(death, say("It is sunny."))
 
     turn = codex.exec("Hello")
 
@@ -182,6 +179,16 @@ def test_an_output_limit(codex, upstream):
     assert turn.status == 1
     assert "max_output_tokens" in turn.error
     assert len(upstream.asked) == 1
+
+
+def test_a_call_at_the_output_limit(codex, upstream):
+    """What the model was still writing is not run, even where it looks whole."""
+    upstream.plays([*call("exec_command", {"cmd": "touch cut"}), Finish("length")])
+
+    turn = codex.exec("Hello")
+
+    assert turn.status == 1
+    assert list(codex.folder.iterdir()) == []
 
 
 def test_90_seconds_of_silence(gateway, codex_for, upstream, request):

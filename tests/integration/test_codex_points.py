@@ -69,7 +69,6 @@ def test_point_06_codex_asks_once(caller, model):
     assert turn.events[-1]["usage"]["input_tokens"] >= 100
 
 
-@pytest.mark.xfail(reason="codex drops a message with a refusal part (issue 5)")
 def test_point_09_codex_shows_a_refusal(codex, upstream):
     """What a model refuses with is not lost on the way."""
     upstream.plays([{"refusal": "I will "}, {"refusal": "not."}, Finish()])
