@@ -109,6 +109,7 @@ class GrowingCall(GrowingItem):
         self._unscanned.append(arguments)
         if self.machine.state is ABSENT:
             self._held.append(arguments)
+            self.held += len(arguments)
         else:
             self._append(self._reader.feed(arguments), out)
 
@@ -123,7 +124,7 @@ class GrowingCall(GrowingItem):
 
     def release(self, out: Sender) -> None:
         """See GrowingItem.release."""
-        held, self._held = "".join(self._held), []
+        held, self._held, self.held = "".join(self._held), [], 0
         self._append(self._reader.feed(held), out)
 
     def tail(self, next_number: Callable[[], int]) -> CallTail | None:

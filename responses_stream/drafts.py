@@ -20,6 +20,8 @@ class Drafts:
         """In order. No other draft overtakes an earlier one of these."""
         self._latest = -1
         """The number of the last-begun call that has a name."""
+        self.calls_begun = 0
+        """How many calls were ever here, also those that may be none."""
 
     def __bool__(self) -> bool:
         return bool(self._items or self._nameless)
@@ -31,6 +33,7 @@ class Drafts:
     def add_call(self, call: GrowingCall) -> None:
         """Puts a call behind all calls that wait, but not in the way of anything else."""
         self._nameless[call] = None
+        self.calls_begun += 1
 
     def name(self, call: GrowingCall) -> None:
         """Gives a call that has got its name the turn that it has had all along."""
@@ -76,6 +79,11 @@ class Drafts:
         ready = [draft for draft in self._items if draft.ready]
         self._items = []
         return ready
+
+    @property
+    def held(self) -> int:
+        """How many characters wait."""
+        return sum(draft.held for draft in (*self._items, *self._nameless))
 
     def unsaid(self) -> str:
         """The arguments of calls that nobody has named."""

@@ -148,6 +148,8 @@ class GrowingItem:
         """Given by `announce`, and never changed."""
         self.output_index: int
         """Given by `announce`: its position in the final `output`."""
+        self.held = 0
+        """How many characters wait to be released."""
 
     @property
     def ready(self) -> bool:
@@ -262,10 +264,11 @@ class GrowingText(GrowingItem):
     def _hold(self, text: str, logprobs: Logprobs, annotations: Annotations) -> None:
         self._real = self._real or not is_phantom(text)
         self._held.append((self._kinds, text, logprobs, annotations))
+        self.held += len(text)
 
     def release(self, out: Sender) -> None:
         """See GrowingItem.release: one delta for each run of one kind."""
-        held, self._held = self._held, []
+        held, self._held, self.held = self._held, [], 0
         for kinds, run in groupby(held, key=itemgetter(0)):
             self._open_parts(kinds, out)
             _, texts, logprobs, annotations = zip(*run, strict=True)

@@ -1,7 +1,8 @@
-"""JSON text that is still being written: is it complete, and what does its string say?
+"""JSON text: is it too deep, is it complete, and what does its string say?
 
-Both machines look at each character once, so a call of a million characters costs per
-character what a short one does.
+The last two are asked of text that is still being written. Both machines look at each
+character once, so a call of a million characters costs per character what a short one
+does.
 """
 
 from __future__ import annotations
@@ -9,12 +10,38 @@ from __future__ import annotations
 import json
 import re
 from enum import Enum, auto
-from typing import Final
+from typing import Any, Final
 
 from .code_points import CodePoints
 
+DEEPEST: Final = 100
+"""How many levels a value may have. Nobody means more, and Python's own limit, a multiple
+of it, is met in some later step, where nobody expects it."""
+
 _OUTSIDE: Final = re.compile(r'["{}\[\]]')
 _INSIDE: Final = re.compile(r'["\\]')
+
+
+def is_deep(text: str | bytes, value: object) -> bool:
+    """Whether `value`, which `text` says, has more levels than DEEPEST."""
+    # A chunk has a handful of brackets, and is not worth the walk.
+    if isinstance(text, str):
+        brackets = text.count("{") + text.count("[")
+    else:
+        brackets = text.count(b"{") + text.count(b"[")
+    if brackets <= DEEPEST:
+        return False
+    level: list[Any] = [value]
+    for _ in range(DEEPEST):
+        level = [
+            child
+            for parent in level
+            for child in (parent.values() if isinstance(parent, dict) else parent)
+            if isinstance(child, dict | list)
+        ]
+        if not level:
+            return False
+    return True
 
 
 class JSONScanner:

@@ -123,6 +123,11 @@ class ResponseStream:
         """Whether the terminal event is out."""
         return self._transcript.ended
 
+    @property
+    def drafts(self) -> Drafts:
+        """What was said and no event has told of yet."""
+        return self._drafts
+
     def start(self) -> list[Event]:
         """`response.created` and `response.in_progress`, unless they are out already.
 

@@ -8,8 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from responses_stream.chat.body import ChatBody
+from responses_stream.chat.body import ChatBody, read_json
+from responses_stream.chat.limits import AnswerLimits
 from responses_stream.errors import RemoteProtocolError
+from responses_stream.json_text import DEEPEST
 
 BODIES = {
     "events": (b'data: {"a":1}\n\ndata: [DONE]\n\n', ['{"a":1}', "[DONE]"]),
@@ -95,10 +97,30 @@ def test_a_body_of_neither_is_refused_with_its_beginning(body, says):
 @pytest.mark.parametrize("begin", [b'{"a":"', b'{}\n{"a":"', b'data: {"a":"'])
 def test_a_text_is_bounded(begin):
     """A server that never ends one cannot fill the memory."""
-    body = ChatBody(max_text_bytes=1000)
+    body = ChatBody(AnswerLimits(max_event=1000))
     body.feed(begin)
     for _ in range(9):
         body.feed(b"x" * 100)
 
     with pytest.raises(RemoteProtocolError, match="at most 1000"):
         body.feed(b"x" * 100)
+
+
+def test_a_body_is_bounded():
+    """Also one that never says anything too long."""
+    body = ChatBody(AnswerLimits(max_answer=1000))
+    for _ in range(10):
+        body.feed(b"data: {}\n\n" * 10)
+
+    with pytest.raises(RemoteProtocolError, match="an answer of 1001 bytes"):
+        body.feed(b"\n")
+
+
+@pytest.mark.parametrize("end", [b"1", b"1e999", b'"\\ud800"'], ids=repr)
+def test_a_text_may_have_many_levels_but_not_any_number(end):
+    """Also where it is no plain JSON. The hundred and first is an error."""
+    read_json(b"[" * DEEPEST + end + b"]" * DEEPEST)
+
+    for levels in (DEEPEST + 1, 500, 100_000):
+        with pytest.raises(RemoteProtocolError, match="levels|recursion"):
+            read_json(b'{"a":' * levels + end + b"}" * levels)

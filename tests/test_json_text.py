@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from strategies import ANY_TEXT, JSON
 
 from responses_stream.code_points import mend
-from responses_stream.json_text import InputUnescaper, JSONScanner
+from responses_stream.json_text import DEEPEST, InputUnescaper, JSONScanner, is_deep
 
 BRACKETED = st.dictionaries(st.text(max_size=4), JSON) | st.lists(JSON) | st.text()
 
@@ -151,3 +151,23 @@ def test_nothing_is_kept_of_what_is_sure():
         unescaper.feed("abc\\u00e9\\ud83d\\ude00")
 
     assert sys.getsizeof(pickle.dumps(unescaper)) <= small
+
+
+# How deep ---------------------------------------------------------------------------
+
+
+@given(JSON)
+def test_what_is_not_deep_is_not_called_so(value):
+    """However many brackets its strings hold."""
+    wide = [value, "[{" * DEEPEST, *[[]] * DEEPEST]
+
+    assert not is_deep(json.dumps(wide), wide)
+
+
+@pytest.mark.parametrize(("begin", "end"), [("[0, ", "]"), ('{"a": 0, "b": ', "}")])
+@pytest.mark.parametrize("kind", [str, str.encode])
+def test_one_level_more_is_deep(begin, end, kind):
+    """`DEEPEST` are not; lists and objects count alike."""
+    for levels, expected in ((DEEPEST, False), (DEEPEST + 1, True)):
+        text = begin * levels + "0" + end * levels
+        assert expected == is_deep(kind(text), json.loads(text))

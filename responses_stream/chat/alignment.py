@@ -21,6 +21,7 @@ from responses_stream.sse import DONE as DONE_FRAME
 
 from .body import DONE, ChatBody, ChatText, read_json, texts_of
 from .failures import Failure, read_failure
+from .limits import DEFAULTS, AnswerLimits
 from .repairs import (
     CallNumbers,
     common_fields,
@@ -46,10 +47,15 @@ class ChatAligner:
     Args:
         wants_usage: Whether the client asked for usage (`stream_options.include_usage`).
         wants_usage_always: Whether it asked for usage on every chunk, which vLLM gives.
+        limits: How much of an answer is taken.
     """
 
     def __init__(
-        self, *, wants_usage: bool = False, wants_usage_always: bool = False
+        self,
+        *,
+        wants_usage: bool = False,
+        wants_usage_always: bool = False,
+        limits: AnswerLimits = DEFAULTS,
     ) -> None:
         self.ended = False
         """Whether `[DONE]` is out."""
@@ -57,7 +63,7 @@ class ChatAligner:
         """Why the stream failed, if it did."""
         self._wants_usage = wants_usage
         self._wants_usage_always = wants_usage_always
-        self._body = _RawBody()
+        self._body = _RawBody(limits)
         self._common: Fields = {}
         """What all chunks of the stream have in common."""
         self._numbers: defaultdict[int, CallNumbers] = defaultdict(CallNumbers)
@@ -175,8 +181,8 @@ class ChatAligner:
 class _RawBody(ChatBody):
     """Keeps the frame of each text, and comments as frames without a text."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    def __init__(self, limits: AnswerLimits) -> None:
+        super().__init__(limits)
         self._raw: list[bytes] = []
         self._cr = b""
 
@@ -189,18 +195,17 @@ class _RawBody(ChatBody):
         for line in _LINES.findall(data.removesuffix(b"\r")):
             self._raw.append(line)
             found = [t for event in self.events.feed(line) for t in texts_of(event)]
-            if not found and not line.endswith(b"\n"):
+            if not found and line.strip():
+                # Not joined before its end: an event may have millions of lines.
                 continue
             raw = b"".join(self._raw)
-            self._raw = [raw]
             is_frame = raw.endswith(_BLANK_LINE)
             if len(found) == 1 and is_frame:
                 found = [ChatText(found[0].data, found[0].event, raw)]
             elif is_frame and raw.startswith(b":"):
                 found = [ChatText("", raw=raw)]
             texts += found
-            if found or is_frame or not raw.strip():
-                self._raw = []
+            self._raw = [] if found or is_frame or not raw.strip() else [raw]
         return texts
 
 

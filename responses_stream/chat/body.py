@@ -13,7 +13,10 @@ from typing import Any, Final, Literal
 import msgspec
 
 from responses_stream.errors import RemoteProtocolError
-from responses_stream.sse import MAX_EVENT_BYTES, ServerSentEvent, SSEDecoder
+from responses_stream.json_text import DEEPEST, is_deep
+from responses_stream.sse import ServerSentEvent, SSEDecoder
+
+from .limits import DEFAULTS, AnswerLimits
 
 DONE: Final = "[DONE]"
 """The text that ends a stream; no JSON."""
@@ -41,15 +44,16 @@ class ChatText(msgspec.Struct, frozen=True, gc=False):
 class ChatBody:
     """Bytes in, cut anywhere; JSON texts out.
 
-    `feed` and `close` raise RemoteProtocolError for a text that is too long, and `close`
-    for a body that held nothing of what was to be expected.
+    `feed` and `close` raise RemoteProtocolError for a text or a body that is too long, and
+    `close` for a body that held nothing of what was to be expected.
     """
 
-    def __init__(self, max_text_bytes: int = MAX_EVENT_BYTES) -> None:
+    def __init__(self, limits: AnswerLimits = DEFAULTS) -> None:
         self.framing: Framing = "unknown"
         """What the first bytes told."""
-        self.events = SSEDecoder(max_text_bytes)
-        self._max = max_text_bytes
+        self.events = SSEDecoder(limits.max_event)
+        self._limits = limits
+        self._bytes = 0
         self._held: list[bytes] = []
         """What has come of a line, or of the document."""
         self._held_bytes = 0
@@ -58,6 +62,9 @@ class ChatBody:
 
     def feed(self, data: bytes) -> list[ChatText]:
         """The texts that `data` completes."""
+        self._bytes += len(data)
+        if self._bytes > self._limits.max_answer:
+            raise _too_long("an answer", self._bytes, self._limits.max_answer)
         if len(self._shown) < _SHOWN:
             self._shown += data[: _SHOWN - len(self._shown)]
         if self.framing == "unknown":
@@ -130,16 +137,20 @@ class ChatBody:
 
     def _hold(self, data: bytes) -> None:
         self._held_bytes += len(data)
-        if self._held_bytes > self._max:
-            raise RemoteProtocolError(
-                f"a text of {self._held_bytes} bytes and more; expected at most {self._max}"
-            )
+        if self._held_bytes > self._limits.max_event:
+            raise _too_long("a text", self._held_bytes, self._limits.max_event)
         if data:
             self._held.append(data)
 
     def _release(self) -> bytes:
         held, self._held, self._held_bytes = b"".join(self._held), [], 0
         return held
+
+
+def _too_long(what: str, found: int, most: int) -> RemoteProtocolError:
+    return RemoteProtocolError(
+        f"the model server sent {what} of {found} bytes and more; expected at most {most}"
+    )
 
 
 def texts_of(event: ServerSentEvent) -> list[ChatText]:
@@ -165,9 +176,17 @@ def read_json(data: str | bytes) -> Any:
     in the next chunk, and what Python writes for numbers that JSON has none for.
     """
     try:
-        return msgspec.json.decode(data)
+        found = msgspec.json.decode(data)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError):
-        text = data if isinstance(data, str) else data.decode(errors="replace")
+        found = _read_more_than_json(data)
+    if is_deep(data, found):
+        message = f"the model server sent JSON of more than {DEEPEST} levels"
+        raise RemoteProtocolError(message)
+    return found
+
+
+def _read_more_than_json(data: str | bytes) -> Any:
+    text = data if isinstance(data, str) else data.decode(errors="replace")
     try:
         return json.loads(text, parse_constant=_NUMBERS.get)
     except (ValueError, RecursionError) as error:

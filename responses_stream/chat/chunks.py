@@ -43,6 +43,10 @@ NO_REASON: Final = ("", "null", "none")
 """What some servers write on every chunk that is not the last."""
 
 
+MOST_DIGITS: Final = 18
+"""Python reads no number of thousands of digits."""
+
+
 class FunctionDelta(msgspec.Struct, frozen=True, gc=False):
     """The function of a call, or more of it."""
 
@@ -211,8 +215,14 @@ def _texts(parts: list[Any], kind: str) -> Iterator[str]:
 
 def _whole_index(call: Any) -> Any:
     if isinstance(call, Mapping) and isinstance(index := call.get("index"), str):
-        return {**call, "index": int(index) if index.isdecimal() else None}
+        return {**call, "index": whole_number(index)}
     return call
+
+
+def whole_number(digits: str) -> int | None:
+    """The number that `digits` say; None if they are none, or more than anybody means."""
+    is_number = digits.isdecimal() and len(digits) <= MOST_DIGITS
+    return int(digits) if is_number else None
 
 
 def finish_reason(said: object) -> str | None:

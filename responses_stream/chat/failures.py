@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from responses_stream.code_points import mend
+from responses_stream.code_points import mend, mend_all
 from responses_stream.transcript import ERROR_TYPES, SERVER_ERROR
 
 CONTEXT: Final = "context_length_exceeded"
@@ -111,7 +111,8 @@ def read_failure(
     `status` is the one that came with it, None in mid-stream.
     """
     error = _error_in(said)
-    message = _message(error) or _unsaid(status)
+    # Cut first: what comes is searched, and may have megabytes.
+    message = mend(_message(error)[:_LONGEST_MESSAGE]) or _unsaid(status)
     said_code = error.get("code") if isinstance(error, Mapping) else None
     if status is None:
         status = _status(said_code)
@@ -124,9 +125,9 @@ def read_failure(
     param = error.get("param") if isinstance(error, Mapping) else None
     return Failure(
         code=code,
-        message=mend(message)[:_LONGEST_MESSAGE],
+        message=message,
         status=status or STATUSES[code],
-        param=param if isinstance(param, str) else None,
+        param=mend(param) if isinstance(param, str) else None,
         retry_after=retry_after,
     )
 
@@ -154,7 +155,7 @@ def _message(error: object) -> str:
         if isinstance(found, str) and found.strip():
             return found.strip()
         if isinstance(found, (list, Mapping)) and found:
-            return msgspec.json.encode(found).decode()
+            return msgspec.json.encode(mend_all(found)).decode()
     return ""
 
 
@@ -165,7 +166,7 @@ def _unsaid(status: int | None) -> str:
 
 def _status(code: object) -> int | None:
     """A code that is an HTTP status, as number or in digits."""
-    if isinstance(code, str) and code.isdecimal():
+    if isinstance(code, str) and code.isdecimal() and len(code) == len("404"):
         code = int(code)
     return code if type(code) is int and code in ERROR_STATUSES else None
 

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, Protocol
 
 from responses_stream.deltas import Delta
+from responses_stream.drafts import Drafts
 from responses_stream.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from responses_stream.stream import FAILED
 from responses_stream.usage import Usage
@@ -19,6 +20,7 @@ from responses_stream.wire import Event
 from .body import DONE, ChatBody, ChatText, read_json
 from .chunks import Said, read_chunk
 from .failures import Failure, read_failure
+from .limits import DEFAULTS, AnswerLimits
 
 
 class Response(Protocol):
@@ -27,6 +29,10 @@ class Response(Protocol):
     @property
     def ended(self) -> bool:
         """Whether the terminal event is out."""
+
+    @property
+    def drafts(self) -> Drafts:
+        """See ResponseStream.drafts."""
 
     def feed(self, said: Delta, /) -> list[Event]:
         """See ResponseStream.feed."""
@@ -45,11 +51,12 @@ class ChatReader:
     understood fails the response. Once that has ended they return none.
     """
 
-    def __init__(self, response: Response) -> None:
+    def __init__(self, response: Response, limits: AnswerLimits = DEFAULTS) -> None:
         self.failure: Failure | None = None
         """Why the response failed, if it did."""
         self._response = response
-        self._body = ChatBody()
+        self._limits = limits
+        self._body = ChatBody(limits)
         self._reason: str | None = None
         self._usage: Usage | None = None
 
@@ -65,7 +72,11 @@ class ChatReader:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that follow from more of the body."""
-        return self._taken(lambda: self._body.feed(data))
+        events = self._taken(lambda: self._body.feed(data))
+        if not self.ended:
+            # Once for all that was read together, for it costs what a delta does.
+            events += self._check_limits()
+        return events
 
     def close(self) -> list[Event]:
         """The body has ended, and so has the response."""
@@ -77,6 +88,19 @@ class ChatReader:
             return []
         self.failure = failure
         return self._response.fail(failure.in_stream(), self._usage)
+
+    def _check_limits(self) -> list[Event]:
+        drafts, limits = self._response.drafts, self._limits
+        if drafts.held > limits.max_held:
+            message = (
+                f"the model server's calls make {drafts.held} characters wait;"
+                f" expected at most {limits.max_held}"
+            )
+        elif drafts.calls_begun > limits.max_calls:
+            message = f"the model began more than {limits.max_calls} calls"
+        else:
+            return []
+        return self.fail(read_failure(message))
 
     def _taken(self, read: Callable[[], list[ChatText]]) -> list[Event]:
         try:

@@ -16,7 +16,7 @@ from responses_stream.errors import LocalProtocolError, RemoteProtocolError
 from responses_stream.stream import FAILED
 from responses_stream.usage import Usage
 
-from .chunks import finish_reason, flat_content
+from .chunks import finish_reason, flat_content, whole_number
 
 Fields = dict[str, Any]
 
@@ -64,8 +64,8 @@ def whole_usage(usage: object) -> Fields | None:
 
 def whole_index(index: object) -> int | None:
     """An index, also one in digits; None if it is none."""
-    if isinstance(index, str) and index.isdecimal():
-        return int(index)
+    if isinstance(index, str):
+        return whole_number(index)
     return index if type(index) is int and index >= 0 else None
 
 

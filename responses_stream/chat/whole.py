@@ -14,6 +14,7 @@ from responses_stream.sse import SSEDecoder
 from .alignment import ChatAligner
 from .body import read_json
 from .failures import Failure
+from .limits import DEFAULTS, AnswerLimits
 from .repairs import objects
 
 Fields = dict[str, Any]
@@ -28,8 +29,8 @@ class ChatFolder:
     `feed`, `close` and `fail` return nothing to send: there is nothing before the end.
     """
 
-    def __init__(self) -> None:
-        self._aligner = ChatAligner(wants_usage=True)
+    def __init__(self, limits: AnswerLimits = DEFAULTS) -> None:
+        self._aligner = ChatAligner(wants_usage=True, limits=limits)
         self._body: list[bytes] = []
         self._frames: list[bytes] = []
 
@@ -80,7 +81,7 @@ def _folded(frames: bytes) -> bytes:
     """The completion that an aligned stream comes to."""
     whole: Fields = {}
     choices: dict[int, _Choice] = {}
-    for frame in SSEDecoder().feed(frames)[:-1]:
+    for frame in SSEDecoder(len(frames)).feed(frames)[:-1]:
         chunk = read_json(frame.data)
         said = chunk.pop("choices")
         whole |= {key: value for key, value in chunk.items() if value is not None}
