@@ -20,11 +20,10 @@ from typing import Any
 
 import httpx
 import msgspec
-import uvicorn
 from gateway_scripts import Script
 
 from responses_stream import SSEDecoder
-from responses_stream.gateway.app import create_app
+from responses_stream.gateway.server import Server, listen
 from responses_stream.gateway.settings import Settings
 
 REQUEST: dict[str, Any] = {
@@ -72,6 +71,8 @@ class Asked:
     hung_up: threading.Event = field(default_factory=threading.Event)
     """Set when the connection closes."""
     hung_up_at: float = 0.0
+    sent: int = 0
+    """How many bytes of the answer's body the system has taken."""
 
 
 class ScriptedServer:
@@ -111,7 +112,7 @@ class ScriptedServer:
         """Plays to the end, or until the other side hangs up; whether to go on."""
         self.asked.append(asked)
         script = self._script(asked)
-        playing = asyncio.ensure_future(_play(script, writer, self._wait))
+        playing = asyncio.ensure_future(_play(script, asked, writer, self._wait))
         reading = asyncio.ensure_future(reader.read(1))
         await asyncio.wait((playing, reading), return_when=asyncio.FIRST_COMPLETED)
         asked.hung_up_at = time.monotonic()
@@ -146,7 +147,10 @@ async def _read_request(reader: asyncio.StreamReader) -> Asked:
 
 
 async def _play(
-    script: Script, writer: asyncio.StreamWriter, wait: Callable[[], Awaitable[None]]
+    script: Script,
+    asked: Asked,
+    writer: asyncio.StreamWriter,
+    wait: Callable[[], Awaitable[None]],
 ) -> None:
     if script.gate == "head":
         await wait()
@@ -162,6 +166,7 @@ async def _play(
             await asyncio.sleep(script.pause)
         frame = b"%x\r\n%b\r\n" % (len(piece), piece)
         writer.write(frame if script.framing == "chunked" else piece)
+        asked.sent += len(piece)
     if script.keep:
         # So that the last chunk does not come together with all the rest.
         await asyncio.sleep(0.01)
@@ -227,11 +232,8 @@ def scripted_server(scripts: dict[str, Script]) -> Iterator[ScriptedServer]:
 @contextmanager
 def serving(settings: Settings) -> Iterator[str]:
     """A gateway with these settings; gives its base URL."""
-    listener = socket.create_server(("127.0.0.1", 0))
-    config = uvicorn.Config(
-        create_app(settings), log_level="error", timeout_graceful_shutdown=1
-    )
-    server = uvicorn.Server(config)
+    listener = listen("127.0.0.1", 0)
+    server = Server(msgspec.structs.replace(settings, grace=0.5))
 
     async def serve(started: Callable[[], None], stop: asyncio.Event) -> None:
         running = asyncio.ensure_future(server.serve(sockets=[listener]))

@@ -41,6 +41,8 @@ from responses_stream.chat.reader import ChatReader
 from responses_stream.chat.template import ChatOptions
 from responses_stream.gateway.answers import EventAnswer
 from responses_stream.gateway.app import create_app
+from responses_stream.gateway.exchange import Exchange
+from responses_stream.gateway.limits import OpenStreams
 from responses_stream.gateway.settings import Settings
 from responses_stream.gateway.upstream import Question
 
@@ -347,8 +349,9 @@ def test_a_chat_server_that_does_not_connect_is_a_timeout(server):
 
 def test_a_silent_chat_server_is_a_timeout(server):
     """504 before the first byte, `response.failed` after it."""
-    with gateway(server, idle_timeout=0.1) as url:
+    with gateway(server, first_byte_timeout=0.1) as url:
         before = ask(url, model="mute", input="Hi", stream=True)
+    with gateway(server, idle_timeout=0.1) as url:
         after = ask(url, model="silent", input="Hi", stream=True)
 
     assert 504 == before.status
@@ -623,7 +626,7 @@ def test_a_client_that_does_not_read_is_not_kept_alive():
 
     async def main() -> list[bytes]:
         stream = ResponseStream({}, order="interleaved")
-        question = Question(Endless(), b"", {}, "req_1")  # type: ignore[arg-type]
+        question = Question(Endless(), b"", {}, Exchange("req_1", "/"), OpenStreams(0, 0))  # type: ignore[arg-type]
         answer = EventAnswer(question, stream, Settings(keep_alive=0.001))
         sent: list[bytes] = []
 

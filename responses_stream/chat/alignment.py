@@ -74,8 +74,9 @@ class ChatAligner:
 
     @property
     def finished(self) -> bool:
-        """Whether every choice has its finish reason."""
-        return bool(self._begun) and self._begun == self._finished
+        """Whether every choice has its finish reason, or the stream has failed."""
+        is_whole = bool(self._begun) and self._begun == self._finished
+        return is_whole or self.failure is not None
 
     def feed(self, data: bytes) -> list[bytes]:
         """The frames that follow from more of the body."""

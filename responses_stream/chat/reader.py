@@ -67,8 +67,8 @@ class ChatReader:
 
     @property
     def finished(self) -> bool:
-        """Whether the finish reason has come. Usage may follow it, and `[DONE]`."""
-        return self._reason is not None
+        """Whether all that matters has come: usage may still follow, and `[DONE]`."""
+        return self._reason is not None or self.failure is not None
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that follow from more of the body."""

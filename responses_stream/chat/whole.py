@@ -44,6 +44,11 @@ class ChatFolder:
         """Whether nothing can follow any more."""
         return self._aligner.ended
 
+    @property
+    def failure(self) -> Failure | None:
+        """Why there is no completion, if there is none."""
+        return self._aligner.failure
+
     def feed(self, data: bytes) -> list[bytes]:
         """Takes more of the body."""
         self._body.append(data)

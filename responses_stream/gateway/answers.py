@@ -1,4 +1,4 @@
-"""The ways to answer: a response as events or whole, a chat stream aligned.
+"""The ways to answer: here a response, as events or whole; see chat_answers.py.
 
 All of them ask the chat server and run a machine over what it says, to the end. They
 differ in what they send of it, and in how long a failure can still be told by an HTTP
@@ -9,18 +9,17 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, Final, Generic, Protocol, TypeVar
+from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from responses_stream.chat.alignment import ChatAligner
 from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.chat.reader import ChatReader
-from responses_stream.chat.whole import ChatFolder
+from responses_stream.events import OutputItemAdded
 from responses_stream.sse import DONE, encode, encode_comment
 from responses_stream.stream import ResponseStream
 from responses_stream.wire import Event
@@ -48,6 +47,7 @@ class Answer:
 
     def __init__(self, question: Question, settings: Settings) -> None:
         self.question = question
+        self.exchange = question.exchange
         self.settings = settings
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -58,7 +58,7 @@ class Answer:
             if response is not None:
                 await response(scope, receive, send)
 
-        await unless_gone(work(), receive)
+        self.exchange.gone = not await unless_gone(work(), receive)
 
     async def answer(self, send: Send) -> Response | None:
         """Asks the chat server; returns the response, unless it is out already."""
@@ -66,11 +66,17 @@ class Answer:
 
     def refusal(self, failure: Failure) -> Response:
         """The response that tells of a failure."""
-        return error_response(failure, self.settings.dialect, self.question.id)
+        self.exchange.failure = failure
+        return error_response(failure, self.settings.dialect, self.exchange.id)
+
+    def refuse(self, refused: Refused) -> Response:
+        """The same for one that kept the chat server from answering."""
+        self.exchange.upstream_error = refused.upstream_error
+        return self.refusal(refused.failure)
 
     def whole(self, body: bytes) -> Response:
         """The response that holds one JSON document."""
-        headers = {"x-request-id": self.question.id}
+        headers = {"x-request-id": self.exchange.id}
         return Response(body, headers=headers, media_type="application/json")
 
 
@@ -80,6 +86,10 @@ class Machine(Protocol[T_co]):
     @property
     def finished(self) -> bool:
         """Whether all that matters has come."""
+
+    @property
+    def failure(self) -> Failure | None:
+        """Why the answer is none, if it is none."""
 
     @property
     def ended(self) -> bool:
@@ -110,9 +120,12 @@ class RelayedAnswer(Answer, Generic[T]):
         """Something has followed from what it said."""
 
     async def relay(self) -> None:
-        """Asks, and runs the machine to its end. Raises Refused if the asking fails."""
+        """Asks, and runs the machine to its end.
+
+        Raises Refused if the asking fails, or if it takes too long.
+        """
         machine = self.machine
-        async with self.question.ask() as reply:
+        async with self.question.streams.timed(), self.question.ask() as reply:
             await self.begin()
             while not machine.finished and (data := await reply.read()):
                 await self.say(machine.feed(data))
@@ -120,8 +133,11 @@ class RelayedAnswer(Answer, Generic[T]):
             while not machine.ended and (data := await self._linger(reply, until)):
                 await self.say(machine.feed(data))
             await self.say(machine.close())
-            if machine.finished:
+            if machine.failure is None:
                 reply.finish()
+            else:
+                self.exchange.failure = machine.failure
+                self.exchange.upstream_error = "answer"
 
     async def _linger(self, reply: Reply, until: float) -> bytes:
         """What else comes: usage and [DONE] are welcome, but not worth a failure."""
@@ -131,23 +147,6 @@ class RelayedAnswer(Answer, Generic[T]):
         return b""
 
 
-class ChatWholeAnswer(RelayedAnswer[bytes]):
-    """Answers POST /v1/chat/completions with the completion of the chat server."""
-
-    def __init__(self, question: Question, settings: Settings) -> None:
-        self.folder = ChatFolder()
-        super().__init__(question, self.folder, settings)
-
-    async def answer(self, send: Send) -> Response:  # noqa: ARG002  (returned whole)
-        """See Answer."""
-        try:
-            await self.relay()
-        except Refused as refused:
-            return self.refusal(refused.failure)
-        whole = self.folder.completion()
-        return self.refusal(whole) if isinstance(whole, Failure) else self.whole(whole)
-
-
 class WholeAnswer(RelayedAnswer[Event]):
     """Answers POST /v1/responses with the finished response."""
 
@@ -155,7 +154,7 @@ class WholeAnswer(RelayedAnswer[Event]):
         self, question: Question, stream: ResponseStream, settings: Settings
     ) -> None:
         self.stream = stream
-        self.reader = ChatReader(stream)
+        self.reader = ChatReader(stream, settings.answer)
         super().__init__(question, self.reader, settings)
 
     async def answer(self, send: Send) -> Response:  # noqa: ARG002  (returned whole)
@@ -163,7 +162,7 @@ class WholeAnswer(RelayedAnswer[Event]):
         try:
             await self.relay()
         except Refused as refused:
-            return self.refusal(refused.failure)
+            return self.refuse(refused)
         response = self.stream.response
         if response["status"] == "failed":
             failure = self.reader.failure or read_failure(response["error"])
@@ -176,11 +175,11 @@ class StreamedAnswer(RelayedAnswer[T]):
 
     def __init__(self, question: Question, machine: Machine[T], settings: Settings) -> None:
         super().__init__(question, machine, settings)
-        self.begun = False
-        """Whether our headers are out, and with them the status."""
+        self._unsent = b""
+        """Frames that were on their way when the time was up."""
         self._send: Send
 
-    def encode(self, said: Iterable[T]) -> bytes:
+    def encode(self, said: Sequence[T]) -> bytes:
         """The frames of what was said, the end of the body included."""
         raise NotImplementedError
 
@@ -190,23 +189,24 @@ class StreamedAnswer(RelayedAnswer[T]):
         try:
             await self.relay()
         except Refused as refused:
-            if not self.begun:
-                return self.refusal(refused.failure)
-            await self.say(self.machine.fail(refused.failure))
+            if not self.exchange.begun:
+                return self.refuse(refused)
+            await self.break_off(refused)
         except Exception:
             # A bug, but the client still gets an end to its stream.
-            logger.exception("request %s broke the gateway", self.question.id)
-            if not self.begun:
+            logger.exception("the gateway broke")
+            if not self.exchange.begun:
                 return self.refusal(BROKEN)
+            self.exchange.failure = BROKEN
             await self.say(self.machine.fail(BROKEN))
         return None
 
     async def begin(self) -> None:
         """See Answer. Sends our headers, unless they are out."""
-        if self.begun:
+        if self.exchange.begun:
             return
-        self.begun = True
-        headers = [*EVENT_STREAM, (b"x-request-id", self.question.id.encode())]
+        self.exchange.begun = True
+        headers = [*EVENT_STREAM, (b"x-request-id", self.exchange.id.encode())]
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
 
     async def say(self, said: Sequence[T]) -> None:
@@ -214,29 +214,33 @@ class StreamedAnswer(RelayedAnswer[T]):
         if said:
             await self.write(self.encode(said))
 
+    async def break_off(self, refused: Refused) -> None:
+        """Tells of a failure; behind the finish reason it is none."""
+        machine = self.machine
+        if machine.finished:
+            said = machine.close()
+        else:
+            self.exchange.failure = refused.failure
+            self.exchange.upstream_error = refused.upstream_error
+            said = machine.fail(refused.failure)
+        if said:
+            await self.say(said)
+        elif self._unsent:
+            await self.write(b"")
+
     async def write(self, frames: bytes) -> None:
         """Sends frames; the body ends with the last of them."""
+        if self._unsent:
+            frames, self._unsent = self._unsent + frames, b""
         more = not self.machine.ended
-        await self._send({"type": "http.response.body", "body": frames, "more_body": more})
-
-
-class ChatStreamAnswer(StreamedAnswer[bytes]):
-    """Answers POST /v1/chat/completions with the stream of the chat server, aligned."""
-
-    def __init__(
-        self, question: Question, request: dict[str, Any], settings: Settings
-    ) -> None:
-        options = request.get("stream_options")
-        options = options if isinstance(options, dict) else {}
-        aligner = ChatAligner(
-            wants_usage=options.get("include_usage") is True,
-            wants_usage_always=options.get("continuous_usage_stats") is True,
-        )
-        super().__init__(question, aligner, settings)
-
-    def encode(self, said: Iterable[bytes]) -> bytes:
-        """See StreamedAnswer."""
-        return b"".join(said)
+        try:
+            await self._send(
+                {"type": "http.response.body", "body": frames, "more_body": more}
+            )
+        except asyncio.CancelledError:
+            # Nothing of it is out: a server waits before it writes, not behind it.
+            self._unsent = frames
+            raise
 
 
 class EventAnswer(StreamedAnswer[Event]):
@@ -245,7 +249,7 @@ class EventAnswer(StreamedAnswer[Event]):
     def __init__(
         self, question: Question, stream: ResponseStream, settings: Settings
     ) -> None:
-        super().__init__(question, ChatReader(stream), settings)
+        super().__init__(question, ChatReader(stream, settings.answer), settings)
         self.stream = stream
         self._sent_at = self._clock()
         self._waiting = 0
@@ -264,8 +268,13 @@ class EventAnswer(StreamedAnswer[Event]):
         await super().begin()
         await self.say(self.stream.start())
 
-    def encode(self, said: Iterable[Event]) -> bytes:
+    def encode(self, said: Sequence[Event]) -> bytes:
         """See StreamedAnswer."""
+        exchange = self.exchange
+        for event in said:
+            exchange.counts[type(event)] += 1
+        if exchange.first_delta_seconds is None and OutputItemAdded in exchange.counts:
+            exchange.first_delta_seconds = exchange.seconds
         frames = b"".join(map(encode, said))
         return frames + DONE if self.machine.ended else frames
 
@@ -273,8 +282,10 @@ class EventAnswer(StreamedAnswer[Event]):
         """See StreamedAnswer."""
         self._sent_at = self._clock()
         self._waiting += 1
-        await super().write(frames)
-        self._waiting -= 1
+        try:
+            await super().write(frames)
+        finally:
+            self._waiting -= 1
 
     async def _keep_alive(self) -> None:
         """Says something whenever nothing was said for a while."""
@@ -285,7 +296,7 @@ class EventAnswer(StreamedAnswer[Event]):
             left = self._sent_at + interval - self._clock()
             if left > 0:
                 await asyncio.sleep(left)
-            elif not self.begun:
+            elif not self.exchange.begun:
                 await self.begin()
             elif self._waiting:
                 # A client that does not read is not waiting for us.

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import hmac
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
 from typing import Any, Final, cast
 from uuid import uuid4
@@ -14,14 +15,21 @@ from starlette.exceptions import HTTPException
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import JSONResponse, Response
 from starlette.routing import Route
-from starlette.types import ASGIApp
+from starlette.types import ASGIApp, Receive, Scope, Send
+from structlog.contextvars import bound_contextvars
 
 from responses_stream.chat.request import InvalidRequest, to_chat_request
 from responses_stream.clients import dialect_for
+from responses_stream.json_text import DEEPEST, is_deep
 from responses_stream.stream import ResponseStream
 
-from .answers import ChatStreamAnswer, ChatWholeAnswer, EventAnswer, WholeAnswer
+from .answers import EventAnswer, WholeAnswer
+from .chat_answers import ChatStreamAnswer, ChatWholeAnswer
 from .demo import DemoUpstream
+from .exchange import Exchange
+from .limits import OpenStreams
+from .logs import log_exchange
+from .metrics import CONTENT_TYPE, Metrics
 from .models import model_list
 from .refusals import BROKEN, Refused, error_response, refuse
 from .settings import Settings
@@ -29,6 +37,8 @@ from .upstream import HTTPUpstream, Question, Upstream
 
 OURS: Final = ("id", "created_at")
 """What no request may say of its response."""
+
+Endpoint = Callable[[Request, Exchange], Awaitable[ASGIApp]]
 
 
 def create_app(
@@ -39,31 +49,80 @@ def create_app(
     if upstream is None:
         kind = HTTPUpstream if settings.upstream else DemoUpstream
         upstream = kind(settings)
-    gateway = Gateway(settings, upstream)
-    return Starlette(
+    streams = OpenStreams(settings.max_streams, settings.total_timeout)
+    metrics = Metrics()
+    gateway = Gateway(settings, upstream, streams, metrics)
+
+    def stream(path: str, endpoint: Endpoint) -> Route:
+        return Route(path, Stream(path, endpoint, streams, metrics), methods=["POST"])
+
+    app = Starlette(
         routes=[
-            Route("/v1/responses", gateway.responses, methods=["POST"]),
-            Route("/v1/chat/completions", gateway.chat_completions, methods=["POST"]),
+            stream("/v1/responses", gateway.responses),
+            stream("/v1/chat/completions", gateway.chat_completions),
             Route("/v1/models", gateway.models, methods=["GET"]),
             Route("/health", gateway.health, methods=["GET"]),
+            Route("/metrics", gateway.metrics, methods=["GET"]),
         ],
         exception_handlers={
             Refused: gateway.refused,
-            InvalidRequest: gateway.invalid,
             HTTPException: gateway.no_route,
             ClientDisconnect: gateway.gone,
             Exception: gateway.broken,
         },
         lifespan=gateway.lifespan,
     )
+    app.state.streams = streams
+    return app
+
+
+class Stream:
+    """A route whose answers take time: each is an open stream until it is whole."""
+
+    def __init__(
+        self, path: str, endpoint: Endpoint, streams: OpenStreams, metrics: Metrics
+    ) -> None:
+        self._path = path
+        self._endpoint = endpoint
+        self._streams = streams
+        self._metrics = metrics
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """ASGI."""
+        request = Request(scope, receive, send)
+        exchange = Exchange(_request_id(request), self._path)
+        with bound_contextvars(request=exchange.id), self._metrics.observed(exchange):
+            try:
+                with self._streams.admitted():
+                    answer = await self._endpoint(request, exchange)
+                    await answer(scope, receive, send)
+            except Refused as refused:
+                exchange.failure = refused.failure
+                raise
+            except ClientDisconnect:
+                exchange.gone = True
+                raise
+            except Exception:
+                exchange.failure = BROKEN
+                raise
+            finally:
+                log_exchange(exchange)
 
 
 class Gateway:
     """The routes of one gateway."""
 
-    def __init__(self, settings: Settings, upstream: Upstream) -> None:
+    def __init__(
+        self,
+        settings: Settings,
+        upstream: Upstream,
+        streams: OpenStreams,
+        metrics: Metrics,
+    ) -> None:
         self._settings = settings
         self._upstream = upstream
+        self._streams = streams
+        self._metrics = metrics
 
     @asynccontextmanager
     async def lifespan(self, _app: Starlette) -> AsyncIterator[None]:
@@ -71,27 +130,32 @@ class Gateway:
         async with self._upstream:
             yield
 
-    async def responses(self, request: Request) -> ASGIApp:
+    async def responses(self, request: Request, exchange: Exchange) -> ASGIApp:
         """POST /v1/responses."""
         self._admit(request)
         asked = _object(await self._body(request))
-        chat = to_chat_request(asked, self._settings.chat)
+        try:
+            chat = to_chat_request(asked, self._settings.chat)
+        except InvalidRequest as error:
+            code = "invalid_request_error"
+            raise refuse(400, code, error.message, error.param) from error
         stream = ResponseStream(
             {name: value for name, value in asked.items() if name not in OURS},
             order="interleaved",
             dialect=dialect_for(request.headers.get("originator"), self._settings.dialect),
             reasoning=self._settings.reasoning,
         )
-        question = self._question(request, msgspec.json.encode(chat))
+        exchange.stream = stream
+        question = self._question(request, exchange, msgspec.json.encode(chat))
         answer = EventAnswer if asked.get("stream") is True else WholeAnswer
         return answer(question, stream, self._settings)
 
-    async def chat_completions(self, request: Request) -> ASGIApp:
+    async def chat_completions(self, request: Request, exchange: Exchange) -> ASGIApp:
         """POST /v1/chat/completions."""
         self._admit(request)
         body = await self._body(request)
         asked = _object(body)
-        question = self._question(request, body)
+        question = self._question(request, exchange, body)
         if asked.get("stream") is True:
             return ChatStreamAnswer(question, asked, self._settings)
         return ChatWholeAnswer(question, self._settings)
@@ -108,6 +172,11 @@ class Gateway:
         """GET /health: that this process serves. It asks nobody else."""
         return JSONResponse({"status": "ok"})
 
+    async def metrics(self, request: Request) -> Response:
+        """GET /metrics, for Prometheus."""
+        self._admit(request)
+        return Response(self._metrics.render(), media_type=CONTENT_TYPE)
+
     # What goes wrong --------------------------------------------------------------
 
     async def refused(self, request: Request, error: Exception) -> Response:
@@ -115,12 +184,6 @@ class Gateway:
         refused = cast(Refused, error)
         dialect = self._settings.dialect
         return error_response(refused.failure, dialect, _request_id(request))
-
-    async def invalid(self, request: Request, error: Exception) -> Response:
-        """No chat server could answer the request."""
-        found = cast(InvalidRequest, error)
-        code = "invalid_request_error"
-        return await self.refused(request, refuse(400, code, found.message, found.param))
 
     async def no_route(self, request: Request, error: Exception) -> Response:
         """There is nothing here, or not by this method."""
@@ -170,21 +233,26 @@ class Gateway:
             message = f"content-encoding is {encoding}; expected none"
             raise refuse(415, "unsupported_encoding", message)
         pieces, size = [], int(request.headers.get("content-length", 0))
-        if size <= limit:
-            size = 0
-            async for piece in request.stream():
-                pieces.append(piece)
-                size += len(piece)
-                if size > limit:
-                    break
+        try:
+            async with asyncio.timeout(self._settings.request_timeout or None):
+                if size <= limit:
+                    size = 0
+                    async for piece in request.stream():
+                        pieces.append(piece)
+                        size += len(piece)
+                        if size > limit:
+                            break
+        except TimeoutError as error:
+            message = f"the request took longer than {self._settings.request_timeout:g} s"
+            raise refuse(408, "request_timeout", message) from error
         if size > limit:
             message = f"the request has {size} bytes or more; expected at most {limit}"
             raise refuse(413, "request_too_large", message)
         return b"".join(pieces)
 
-    def _question(self, request: Request, body: bytes) -> Question:
+    def _question(self, request: Request, exchange: Exchange, body: bytes) -> Question:
         headers = self._upstream_headers(request)
-        return Question(self._upstream, body, headers, _request_id(request))
+        return Question(self._upstream, body, headers, exchange, self._streams)
 
     def _upstream_headers(self, request: Request) -> Mapping[str, str]:
         """What the chat server is told beside the body."""
@@ -204,6 +272,9 @@ def _object(body: bytes) -> dict[str, Any]:
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         message = f"the body is no JSON: {error}"
         raise refuse(400, "invalid_json", message) from error
+    if is_deep(body, found):
+        message = f"the body has more than {DEEPEST} levels"
+        raise refuse(400, "invalid_json", message)
     if not isinstance(found, dict):
         message = f"the body is {type(found).__name__}; expected a JSON object"
         raise refuse(400, "invalid_json", message)

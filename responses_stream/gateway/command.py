@@ -4,18 +4,20 @@ from __future__ import annotations
 
 import os
 import socket
-from collections.abc import Callable
 from typing import Any, Final
 
 import click
 
+from responses_stream.chat.limits import AnswerLimits
 from responses_stream.chat.template import ChatOptions
 
-from .settings import Settings
+from .options import SectionCommand, limit, option
+from .settings import LogFormat, Settings
 
 EXTRA: Final = "responses-stream[gateway]"
 UPSTREAM: Final = "Whom to ask"
 CLIENTS: Final = "Whom to serve"
+LIMITS: Final = "What to allow (a time of 0 is no limit)"
 STREAM: Final = "What to send"
 TEMPLATE: Final = "What the chat template accepts"
 """The sections of the help."""
@@ -23,108 +25,75 @@ TEMPLATE: Final = "What the chat template accepts"
 LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
 
 
-class SectionOption(click.Option):
-    """An option with a place in the help, and an environment variable of its name."""
-
-    def __init__(self, *args: Any, section: str, **kwargs: Any) -> None:
-        name = next(arg for arg in args[0] if arg.startswith("--"))
-        name = name.split("/")[0].lstrip("-").replace("-", "_").upper()
-        kwargs.setdefault("envvar", f"RESPONSES_STREAM_{name}")
-        super().__init__(*args, **kwargs)
-        self.section = section
-
-
-class SectionCommand(click.Command):
-    """A command whose help has its options by section."""
-
-    def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Overrides click's one list."""
-        sections: dict[str, list[tuple[str, str]]] = {}
-        for parameter in self.get_params(ctx):
-            row = parameter.get_help_record(ctx)
-            if row is not None:
-                section = getattr(parameter, "section", "Other")
-                sections.setdefault(section, []).append(row)
-        for section, rows in sections.items():
-            with formatter.section(section):
-                formatter.write_dl(rows)
-
-
-def _option(
-    section: str, *args: str, **kwargs: Any
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    kwargs.setdefault("show_default", True)
-    return click.option(*args, cls=SectionOption, section=section, **kwargs)
-
-
 @click.command(
     cls=SectionCommand,
     epilog="Every option has an environment variable: --keep-alive is"
     " RESPONSES_STREAM_KEEP_ALIVE, and so on. A flag goes before it.",
 )
-@_option(
+@option(
     UPSTREAM,
     "--upstream",
     metavar="URL",
     help="Base URL of the chat-completions server, such as http://127.0.0.1:8000/v1."
     " Without it the embedded demo model answers.",
 )
-@_option(
+@option(
     UPSTREAM,
     "--upstream-key-env",
     metavar="NAME",
     help="Environment variable with the API key for the upstream server.",
 )
-@_option(
+@option(
     UPSTREAM,
     "--pass-authorization",
     is_flag=True,
     help="Pass the client's own Authorization header on to the upstream server.",
 )
-@_option(
-    UPSTREAM,
-    "--connect-timeout",
-    metavar="SECONDS",
-    default=10.0,
-    help="How long connecting may take.",
-)
-@_option(
-    UPSTREAM,
-    "--idle-timeout",
-    metavar="SECONDS",
-    default=600.0,
-    help="How long the upstream server may be silent.",
-)
-@_option(
+@option(
     UPSTREAM,
     "--demo-pace",
     metavar="SECONDS",
     default=0.02,
     help="How long the demo model takes for a word.",
 )
-@_option(CLIENTS, "--host", default="127.0.0.1", help="Address to listen on.")
-@_option(CLIENTS, "--port", default=8080, help="Port to listen on; 0 picks one.")
-@_option(
+@option(CLIENTS, "--host", default="127.0.0.1", help="Address to listen on.")
+@option(CLIENTS, "--port", default=8080, help="Port to listen on; 0 picks one.")
+@option(
     CLIENTS,
     "--api-key-env",
     metavar="NAME",
     help="Environment variable with the API key that clients must give.",
 )
-@_option(
-    CLIENTS,
-    "--max-body",
-    metavar="BYTES",
-    default=64 * 1024 * 1024,
-    help="How large a request may be.",
-)
-@_option(
+@option(
     CLIENTS,
     "--log-level",
     type=click.Choice(["debug", "info", "warning", "error"]),
     default="warning",
-    help="`info` logs each request.",
+    help="`info` logs each request, `warning` those that failed.",
 )
-@_option(
+@option(
+    CLIENTS,
+    "--log-format",
+    type=click.Choice(["text", "json"]),
+    default="text",
+    help="For people, or one JSON object a line.",
+)
+@limit(
+    LIMITS, "--max-streams", "N", "Answers under way at one time; more are told to wait."
+)
+@limit(LIMITS, "--max-body", "BYTES", "Size of a request.")
+@limit(LIMITS, "--max-event", "BYTES", "Size of one event or line of the upstream server.")
+@limit(LIMITS, "--max-answer", "BYTES", "Size of its whole answer.")
+@limit(LIMITS, "--max-held", "CHARS", "Text that waits for an earlier call to end.")
+@limit(LIMITS, "--max-calls", "N", "Tool calls in one answer.")
+@limit(LIMITS, "--connect-timeout", "SECONDS", "Time to connect to the upstream server.")
+@limit(LIMITS, "--first-byte-timeout", "SECONDS", "Its time to begin an answer.")
+@limit(LIMITS, "--idle-timeout", "SECONDS", "Its silence after that.")
+@limit(LIMITS, "--total-timeout", "SECONDS", "Time for a whole answer.")
+@limit(LIMITS, "--request-timeout", "SECONDS", "A client's time to send its request.")
+@limit(LIMITS, "--read-timeout", "SECONDS", "Time in which a client reads nothing.")
+@limit(LIMITS, "--grace", "SECONDS", "Time to finish after SIGTERM; 0 for none.")
+@option(
     STREAM,
     "--dialect",
     type=click.Choice(["openai", "openresponses", "codex"]),
@@ -132,7 +101,7 @@ def _option(
     help="Whose words to use where they differ. With `openai`, a request whose"
     " `originator` header is codex's is answered as `codex`.",
 )
-@_option(
+@option(
     STREAM,
     "--reasoning",
     type=click.Choice(["text", "summary", "both"]),
@@ -140,14 +109,14 @@ def _option(
     help="Send thoughts as they are, as a summary, or as both. The AI SDK shows"
     " summaries only.",
 )
-@_option(
+@option(
     STREAM,
     "--keep-alive",
     metavar="SECONDS",
     default=15.0,
     help="How long a stream may be silent before something is sent.",
 )
-@_option(
+@option(
     STREAM,
     "--keep-alive-mode",
     type=click.Choice(["event", "comment", "none"]),
@@ -155,33 +124,33 @@ def _option(
     help="What is sent then: one more response.in_progress, which codex counts, a"
     " comment, or nothing.",
 )
-@_option(
+@option(
     TEMPLATE,
     "--system-role",
     type=click.Choice(["system", "developer", "user"]),
     default="system",
     help="Role of instructions and of system and developer messages at the beginning.",
 )
-@_option(
+@option(
     TEMPLATE,
     "--late-system-role",
     type=click.Choice(["system", "developer", "user"]),
     default="user",
     help="Role of system and developer messages that come later.",
 )
-@_option(
+@option(
     TEMPLATE,
     "--join-system/--no-join-system",
     default=True,
     help="Join the leading system and developer messages into one.",
 )
-@_option(
+@option(
     TEMPLATE,
     "--join-roles/--no-join-roles",
     default=False,
     help="Join consecutive messages of one role.",
 )
-@_option(
+@option(
     TEMPLATE,
     "--reasoning-field",
     "reasoning_fields",
@@ -191,14 +160,16 @@ def _option(
     help="Field of an assistant message that carries its thoughts; may be repeated."
     " An empty one leaves them out.",
 )
-@_option(
+@option(
     TEMPLATE,
     "--output-limit-field",
     type=click.Choice(["max_tokens", "max_completion_tokens"]),
     default="max_tokens",
     help="Field that carries max_output_tokens.",
 )
-def serve(host: str, port: int, log_level: str, **options: Any) -> None:
+def serve(
+    host: str, port: int, log_level: str, log_format: LogFormat, **options: Any
+) -> None:
     """Serve the Responses API in front of a chat-completions server.
 
     Serves POST /v1/responses, POST /v1/chat/completions (the upstream's, aligned to what
@@ -207,24 +178,17 @@ def serve(host: str, port: int, log_level: str, **options: Any) -> None:
     """
     try:
         # The core goes without the extra, and `--help` too.
-        import uvicorn  # noqa: PLC0415
-
-        from .app import create_app  # noqa: PLC0415
+        from .logs import configure  # noqa: PLC0415
+        from .server import Server  # noqa: PLC0415
     except ImportError as error:
         raise click.ClickException(
             f"{error.name} is missing; install it with: pip install '{EXTRA}'"
         ) from error
     settings = _settings(**options)
-    config = uvicorn.Config(
-        create_app(settings),
-        log_level=log_level,
-        server_header=False,
-        ws="none",
-        timeout_graceful_shutdown=5,
-    )
+    configure(log_level, log_format)
     with _listen(host, port) as listener:
         _greet(settings, host, listener.getsockname()[1])
-        uvicorn.Server(config).run(sockets=[listener])
+        Server(settings).run(sockets=[listener])
 
 
 def _settings(
@@ -233,18 +197,21 @@ def _settings(
     upstream_key_env: str | None,
     **options: Any,
 ) -> Settings:
-    """The options as Settings: those of the chat template apart, keys looked up."""
+    """The options as Settings: with what belongs together, and keys looked up."""
     upstream = options["upstream"]
     if upstream is not None and not upstream.startswith(("http://", "https://")):
         raise click.ClickException(f"--upstream is {upstream!r}; expected http://...")
     fields = options.pop("reasoning_fields")
     options["reasoning_fields"] = tuple(field for field in fields if field)
-    names = ChatOptions.__struct_fields__
-    chat = {name: options.pop(name) for name in names if name in options}
+    chat, answer = (
+        {name: options.pop(name) for name in kind.__struct_fields__ if name in options}
+        for kind in (ChatOptions, AnswerLimits)
+    )
     return Settings(
         api_key=_key(api_key_env),
         upstream_key=_key(upstream_key_env),
         chat=ChatOptions(**chat),
+        answer=AnswerLimits(**answer),
         **options,
     )
 
@@ -259,9 +226,10 @@ def _key(variable: str | None) -> str | None:
 
 
 def _listen(host: str, port: int) -> socket.socket:
-    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    from .server import listen  # noqa: PLC0415 - see serve
+
     try:
-        return socket.create_server((host, port), family=family, backlog=2048)
+        return listen(host, port)
     except OSError as error:
         raise click.ClickException(
             f"cannot listen on {host}:{port}: {error.strerror}"

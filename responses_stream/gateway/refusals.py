@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+from typing import Literal
+
 import msgspec
 from starlette.responses import Response
 
@@ -21,12 +24,19 @@ BROKEN = Failure(
 )
 
 
+UpstreamError = Literal["", "unreachable", "timeout", "broke_off", "status", "answer"]
+"""It could not be connected to, was silent, broke off, answered with an error's status, or
+what it answered is an error or not to be understood."""
+
+
 class Refused(Exception):  # noqa: N818 - whose fault it was, `failure` says
     """A request cannot be answered; `failure` says why."""
 
-    def __init__(self, failure: Failure) -> None:
+    def __init__(self, failure: Failure, upstream_error: UpstreamError = "") -> None:
         super().__init__(failure.message)
         self.failure = failure
+        self.upstream_error = upstream_error
+        """What the chat server did wrong, if it was that."""
 
 
 def refuse(status: int, code: str, message: str, param: str | None = None) -> Refused:
@@ -39,6 +49,9 @@ def error_response(failure: Failure, dialect: Dialect, request_id: str) -> Respo
     headers = {"x-request-id": request_id}
     if failure.status in WAITING_STATUSES:
         headers["retry-after"] = failure.retry_after or RETRY_SECONDS
+    if failure.status == HTTPStatus.REQUEST_TIMEOUT:
+        # The rest of the request may still come.
+        headers["connection"] = "close"
     return Response(
         msgspec.json.encode(failure.in_http(dialect)),
         failure.status,

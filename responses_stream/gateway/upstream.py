@@ -14,6 +14,8 @@ from contextlib import (
     contextmanager,
     suppress,
 )
+from datetime import UTC
+from email.utils import format_datetime, parsedate_to_datetime
 from http import HTTPStatus
 from types import TracebackType
 from typing import Any, Final, Protocol, Self
@@ -21,10 +23,14 @@ from typing import Any, Final, Protocol, Self
 import aiohttp
 import msgspec
 
+from responses_stream.chat.body import read_json
 from responses_stream.chat.failures import Failure, read_failure
+from responses_stream.errors import RemoteProtocolError
 from responses_stream.transcript import SERVER_ERROR
 
-from .refusals import Refused
+from .exchange import Exchange
+from .limits import OpenStreams
+from .refusals import Refused, UpstreamError
 from .settings import Settings
 
 KEPT_SECONDS: Final = 2.0
@@ -35,6 +41,9 @@ DRAIN_SECONDS: Final = 1.0
 """How long the end of a body may take that has said all."""
 
 MAX_ERROR_BYTES: Final = 1024 * 1024
+
+MOST_RETRY_DIGITS: Final = 6
+"""Of `Retry-After`: nobody waits for weeks."""
 
 
 class Reply(Protocol):
@@ -78,8 +87,10 @@ class Question(msgspec.Struct, frozen=True):
     upstream: Upstream
     body: bytes
     headers: Mapping[str, str]
-    id: str
-    """Of the client's request, for the logs of both sides."""
+    exchange: Exchange
+    """What is known of the client's request."""
+    streams: OpenStreams
+    """What bounds the time that the answer takes."""
 
     def ask(self) -> AbstractAsyncContextManager[Reply]:
         """See Upstream.chat."""
@@ -89,17 +100,31 @@ class Question(msgspec.Struct, frozen=True):
 class HTTPReply:
     """See Reply."""
 
-    def __init__(self, response: aiohttp.ClientResponse) -> None:
+    def __init__(self, response: aiohttp.ClientResponse, idle_timeout: float) -> None:
         self.finished = False
         """Whether nothing more matters."""
         self._response = response
+        self._idle_timeout = idle_timeout
+        self._begun = False
 
     async def read(self) -> bytes:
         """See Reply. What is there together comes as one."""
         try:
-            return await self._response.content.readany()
+            data = await self._response.content.readany()
         except (aiohttp.ClientError, TimeoutError) as error:
-            raise Refused(_failure_of(error)) from error
+            raise _refused(error) from error
+        if not self._begun:
+            self._begin()
+        return data
+
+    def _begin(self) -> None:
+        """From now on another silence is too long."""
+        self._begun = True
+        connection = self._response.connection
+        # There is none once the whole body has come.
+        if connection is not None and connection.protocol is not None:
+            connection.protocol.read_timeout = self._idle_timeout
+            connection.protocol.start_timeout()
 
     def finish(self) -> None:
         """See Reply."""
@@ -132,7 +157,8 @@ class HTTPUpstream:
             timeout=aiohttp.ClientTimeout(
                 total=None,
                 sock_connect=self._settings.connect_timeout,
-                sock_read=self._settings.idle_timeout,
+                # Until the first byte; HTTPReply knows what holds then.
+                sock_read=self._settings.first_byte_timeout,
             ),
             # A compressed stream would wait for its blocks to fill.
             headers={"accept-encoding": "identity"},
@@ -163,10 +189,10 @@ class HTTPUpstream:
                 headers={**headers, "content-type": "application/json"},
                 allow_redirects=False,
             )
-            reply = HTTPReply(response)
+            reply = HTTPReply(response, self._settings.idle_timeout)
             try:
                 if response.status != HTTPStatus.OK:
-                    raise Refused(await _failure(response))
+                    raise Refused(await _failure(response), "status")
                 yield reply
             finally:
                 if reply.finished:
@@ -186,35 +212,54 @@ class HTTPUpstream:
                 f"{self._base}/models", headers=headers, allow_redirects=False
             ) as response:
                 if response.status != HTTPStatus.OK:
-                    raise Refused(await _failure(response))
-                return _entries(await response.read())
+                    raise Refused(await _failure(response), "status")
+                return _entries(await _bounded(response, self._settings.answer.max_event))
 
 
 def _entries(body: bytes) -> list[dict[str, Any]]:
     try:
-        return msgspec.json.decode(body, type=_Models).data
-    except msgspec.DecodeError as error:
+        return msgspec.convert(read_json(body), _Models).data
+    except (msgspec.ValidationError, RemoteProtocolError) as error:
         message = f"the model server's list of models is not to be understood: {error}"
-        raise Refused(read_failure(message)) from error
+        raise Refused(read_failure(message), "answer") from error
 
 
 class _Models(msgspec.Struct):
     data: list[dict[str, Any]]
 
 
+async def _bounded(response: aiohttp.ClientResponse, most: int) -> bytes:
+    """The body, or as much of it as is wanted."""
+    body = b""
+    while len(body) < most and (piece := await response.content.readany()):
+        body += piece
+    return body[:most]
+
+
 async def _failure(response: aiohttp.ClientResponse) -> Failure:
     """What a status other than 200 says."""
     status = response.status
-    body = await response.content.read(MAX_ERROR_BYTES)
+    body = await _bounded(response, MAX_ERROR_BYTES)
     if status < HTTPStatus.BAD_REQUEST:
         where = response.headers.get("location")
         said: object = f"the model server answered {status} (location: {where})"
         return read_failure(said)
     try:
-        said = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError):
+        said = read_json(body)
+    except RemoteProtocolError:
         said = body.decode(errors="replace")
-    return read_failure(said, status, response.headers.get("retry-after"))
+    return read_failure(said, status, _retry_after(response))
+
+
+def _retry_after(response: aiohttp.ClientResponse) -> str | None:
+    """The header, if it is one that may be passed on: seconds, or a date."""
+    said = response.headers.get("retry-after", "").strip()
+    if said.isascii() and said.isdigit() and len(said) <= MOST_RETRY_DIGITS:
+        return said
+    try:
+        return format_datetime(parsedate_to_datetime(said).astimezone(UTC), usegmt=True)
+    except (ValueError, OverflowError):
+        return None
 
 
 @contextmanager
@@ -223,18 +268,24 @@ def _refusals() -> Iterator[None]:
     try:
         yield
     except (aiohttp.ClientError, TimeoutError) as error:
-        raise Refused(_failure_of(error)) from error
+        raise _refused(error) from error
 
 
-def _failure_of(error: Exception) -> Failure:
+def _refused(error: Exception) -> Refused:
+    kind: UpstreamError
     match error:
         case aiohttp.ConnectionTimeoutError():
-            status, what = 504, "could not be reached in time"
+            status, kind, what = 504, "unreachable", "could not be reached in time"
         case TimeoutError():
-            status, what = 504, "was silent for too long"
+            status, kind, what = 504, "timeout", "was silent for too long"
         case aiohttp.ClientConnectorError():
-            status, what = 503, f"cannot be reached: {error.os_error.strerror}"
+            why = error.os_error.strerror
+            status, kind, what = 503, "unreachable", f"cannot be reached: {why}"
+        case OSError(strerror=str(why)):
+            status, kind, what = 502, "broke_off", f"broke off: {why}"
         case _:
-            status, what = 502, f"broke off: {error or type(error).__name__}"
+            # No more than its name: aiohttp quotes what it read, and where from.
+            why = type(error).__name__
+            status, kind, what = 502, "broke_off", f"broke off: {why}"
     message = f"the model server {what}"
-    return Failure(code=SERVER_ERROR, message=message, status=status)
+    return Refused(Failure(code=SERVER_ERROR, message=message, status=status), kind)

@@ -1,0 +1,72 @@
+"""One request for an answer, and what is known of it when it is over.
+
+For logs and metrics, so none of what was said is here: no prompt, no answer, no key.
+"""
+
+from __future__ import annotations
+
+import time
+from collections import defaultdict
+from collections.abc import Mapping
+from typing import Any
+
+from responses_stream.chat.failures import Failure
+from responses_stream.stream import ResponseStream
+from responses_stream.wire import Event
+
+
+class Exchange:
+    """A request and its answer."""
+
+    def __init__(self, request_id: str, path: str) -> None:
+        self.id = request_id
+        self.path = path
+        self.stream: ResponseStream | None = None
+        """Of /v1/responses, once the request is known to make sense."""
+        self.failure: Failure | None = None
+        """Why there was no answer, or no end to it."""
+        self.upstream_error = ""
+        """What the chat server did wrong, if it did; see Refused.upstream_error."""
+        self.begun = False
+        """Whether the client was told that all is well."""
+        self.gone = False
+        """Whether it hung up before it had all."""
+        self.counts: defaultdict[type[Event], int] = defaultdict(int)
+        """How many events of each type were made."""
+        self.first_delta_seconds: float | None = None
+        self._began_at = time.perf_counter()
+
+    @property
+    def seconds(self) -> float:
+        """Since the request came."""
+        return time.perf_counter() - self._began_at
+
+    @property
+    def response(self) -> Mapping[str, Any]:
+        """The response object, if there is one."""
+        return {} if self.stream is None else self.stream.response
+
+    @property
+    def ends(self) -> str:
+        """`gone`, `refused`, or the status of the response."""
+        if self.gone:
+            return "gone"
+        if self.failure is not None:
+            return "failed" if self.begun else "refused"
+        return str(self.response.get("status", "completed"))
+
+    @property
+    def code(self) -> str:
+        """Of the failure, or why the response is incomplete."""
+        if self.failure is not None:
+            return self.failure.code
+        details = self.response.get("incomplete_details") or {}
+        return str(details.get("reason", ""))
+
+    @property
+    def reason(self) -> str:
+        """The failure in our own words; those of others may repeat what was said."""
+        failure = self.failure
+        if failure is None or failure.status < 500 or self.upstream_error == "answer":  # noqa: PLR2004
+            return ""
+        return failure.message if self.upstream_error != "status" else ""
