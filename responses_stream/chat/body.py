@@ -155,10 +155,12 @@ def _too_long(what: str, found: int, most: int) -> RemoteProtocolError:
 
 def texts_of(event: ServerSentEvent) -> list[ChatText]:
     """The text of one event; several where a server forgets the blank lines."""
-    lines = event.data.split("\n")
-    if len(lines) > 1 and _is_json(lines[0]):
-        return [ChatText(line, event.event) for line in lines if line.strip()]
-    return [ChatText(event.data, event.event)] if event.data.strip() else []
+    data = event.data
+    if "\n" in data:
+        lines = data.split("\n")
+        if _is_json(lines[0]):
+            return [ChatText(line, event.event) for line in lines if line.strip()]
+    return [ChatText(data, event.event)] if data.strip() else []
 
 
 def _is_json(line: str | bytes) -> bool:

@@ -113,8 +113,10 @@ def read_chunk(data: str | bytes) -> Said | Failure:
         return _said_otherwise(data)
     if chunk.error:
         return _said_otherwise(data)
-    choice = next((choice for choice in chunk.choices if not choice.index), None)
-    if choice is None:
+    for choice in chunk.choices:
+        if not choice.index:
+            break
+    else:
         return Said(usage=chunk.usage, has_choices=bool(chunk.choices))
     if choice.message or choice.logprobs:
         return _said_otherwise(data)

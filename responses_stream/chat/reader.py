@@ -7,7 +7,7 @@ may be missing. An answer without a finish reason is a failure, never an end: it
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any, Protocol
 
 from responses_stream.deltas import Delta
@@ -72,15 +72,24 @@ class ChatReader:
 
     def feed(self, data: bytes) -> list[Event]:
         """The events that follow from more of the body."""
-        events = self._taken(lambda: self._body.feed(data))
-        if not self.ended:
-            # Once for all that was read together, for it costs what a delta does.
+        events: list[Event] = []
+        try:
+            for text in self._body.feed(data):
+                events += self._take(text)
+        except ProtocolError as error:
+            events += self._misread(error)
+        drafts = self._response.drafts
+        if drafts or drafts.calls_begun > self._limits.max_calls:
             events += self._check_limits()
         return events
 
     def close(self) -> list[Event]:
         """The body has ended, and so has the response."""
-        return self._taken(self._body.close) + self._end()
+        try:
+            events = [event for text in self._body.close() for event in self._take(text)]
+        except ProtocolError as error:
+            events = self._misread(error)
+        return events + self._end()
 
     def fail(self, failure: Failure) -> list[Event]:
         """Something broke on the way, and so has the response."""
@@ -90,6 +99,8 @@ class ChatReader:
         return self._response.fail(failure.in_stream(), self._usage)
 
     def _check_limits(self) -> list[Event]:
+        if self.ended:
+            return []
         drafts, limits = self._response.drafts, self._limits
         if drafts.held > limits.max_held:
             message = (
@@ -102,16 +113,7 @@ class ChatReader:
             return []
         return self.fail(read_failure(message))
 
-    def _taken(self, read: Callable[[], list[ChatText]]) -> list[Event]:
-        try:
-            texts = read()
-        except ProtocolError as error:
-            return self._misread(error)
-        return [event for text in texts for event in self._take(text)]
-
     def _take(self, text: ChatText) -> list[Event]:
-        if self.ended:
-            return []
         if text.data == DONE:
             return self._end()
         if text.event == "error":

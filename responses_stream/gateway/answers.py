@@ -20,7 +20,7 @@ from starlette.types import Receive, Scope, Send
 from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.chat.reader import ChatReader
 from responses_stream.events import OutputItemAdded
-from responses_stream.sse import DONE, encode, encode_comment
+from responses_stream.sse import DONE, encode_all, encode_comment
 from responses_stream.stream import ResponseStream
 from responses_stream.wire import Event
 
@@ -128,7 +128,8 @@ class RelayedAnswer(Answer, Generic[T]):
         async with self.question.streams.timed(), self.question.ask() as reply:
             await self.begin()
             while not machine.finished and (data := await reply.read()):
-                await self.say(machine.feed(data))
+                if said := machine.feed(data):
+                    await self.say(said)
             until = self._clock() + self.settings.linger
             while not machine.ended and (data := await self._linger(reply, until)):
                 await self.say(machine.feed(data))
@@ -173,14 +174,20 @@ class WholeAnswer(RelayedAnswer[Event]):
 class StreamedAnswer(RelayedAnswer[T]):
     """Answers with server-sent events, as they come."""
 
+    END = b""
+    """What the body ends with, behind the last frame."""
+
     def __init__(self, question: Question, machine: Machine[T], settings: Settings) -> None:
         super().__init__(question, machine, settings)
+        self.written_at = self._clock()
+        self.waiting = 0
+        """How many writes wait for the client to read."""
         self._unsent = b""
         """Frames that were on their way when the time was up."""
         self._send: Send
 
     def encode(self, said: Sequence[T]) -> bytes:
-        """The frames of what was said, the end of the body included."""
+        """The frames of what was said."""
         raise NotImplementedError
 
     async def answer(self, send: Send) -> Response | None:
@@ -233,27 +240,31 @@ class StreamedAnswer(RelayedAnswer[T]):
         if self._unsent:
             frames, self._unsent = self._unsent + frames, b""
         more = not self.machine.ended
+        body = frames if more else frames + self.END
+        self.written_at = self._clock()
+        self.waiting += 1
         try:
             await self._send(
-                {"type": "http.response.body", "body": frames, "more_body": more}
+                {"type": "http.response.body", "body": body, "more_body": more}
             )
         except asyncio.CancelledError:
             # Nothing of it is out: a server waits before it writes, not behind it.
             self._unsent = frames
             raise
+        finally:
+            self.waiting -= 1
 
 
 class EventAnswer(StreamedAnswer[Event]):
     """Answers POST /v1/responses with events, and keeps a silent line alive."""
+
+    END = DONE
 
     def __init__(
         self, question: Question, stream: ResponseStream, settings: Settings
     ) -> None:
         super().__init__(question, ChatReader(stream, settings.answer), settings)
         self.stream = stream
-        self._sent_at = self._clock()
-        self._waiting = 0
-        """How many writes wait for the client to read."""
 
     async def answer(self, send: Send) -> Response | None:
         """See Answer."""
@@ -275,17 +286,7 @@ class EventAnswer(StreamedAnswer[Event]):
             exchange.counts[type(event)] += 1
         if exchange.first_delta_seconds is None and OutputItemAdded in exchange.counts:
             exchange.first_delta_seconds = exchange.seconds
-        frames = b"".join(map(encode, said))
-        return frames + DONE if self.machine.ended else frames
-
-    async def write(self, frames: bytes) -> None:
-        """See StreamedAnswer."""
-        self._sent_at = self._clock()
-        self._waiting += 1
-        try:
-            await super().write(frames)
-        finally:
-            self._waiting -= 1
+        return encode_all(said)
 
     async def _keep_alive(self) -> None:
         """Says something whenever nothing was said for a while."""
@@ -293,12 +294,12 @@ class EventAnswer(StreamedAnswer[Event]):
         if self.settings.keep_alive_mode == "none" or interval <= 0:
             return
         while not self.machine.ended:
-            left = self._sent_at + interval - self._clock()
+            left = self.written_at + interval - self._clock()
             if left > 0:
                 await asyncio.sleep(left)
             elif not self.exchange.begun:
                 await self.begin()
-            elif self._waiting:
+            elif self.waiting:
                 # A client that does not read is not waiting for us.
                 await asyncio.sleep(interval)
             else:

@@ -10,7 +10,7 @@ from typing import Final
 from starlette.responses import StreamingResponse
 from starlette.types import Message, Send
 
-from responses_stream.sse import DONE, encode, encode_comment
+from responses_stream.sse import DONE, encode_all, encode_comment
 
 from .turn import Turn
 
@@ -35,7 +35,7 @@ class Frames:
     async def __aiter__(self) -> AsyncGenerator[bytes]:
         async with aclosing(self._turn.events()) as batches:
             async for events in batches:
-                yield b"".join(map(encode, events))
+                yield encode_all(events)
         self._keep(self._turn)
         yield DONE
 
@@ -45,7 +45,7 @@ class Frames:
         if stream.ended:
             return b""
         # Open Responses knows no event for it.
-        return b"".join(map(encode, stream.keep_alive())) or SIGN_OF_LIFE
+        return encode_all(stream.keep_alive()) or SIGN_OF_LIFE
 
 
 class EventStream(StreamingResponse):
