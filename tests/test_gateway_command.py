@@ -16,10 +16,17 @@ from click.testing import CliRunner, Result
 from gateway_scripts import SCRIPTS
 from gateway_world import ask, said_in, scripted_server
 
+from responses_stream.chat.limits import AnswerLimits
 from responses_stream.chat.template import ChatOptions
-from responses_stream.gateway import command
+from responses_stream.gateway import command, logs
 from responses_stream.gateway.command import serve
 from responses_stream.gateway.settings import Settings
+
+
+@pytest.fixture(autouse=True)
+def _quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The tests' own logging stays as it is."""
+    monkeypatch.setattr(logs, "configure", lambda *_: None)
 
 
 @pytest.fixture(name="served")
@@ -52,7 +59,17 @@ def test_without_options_the_settings_are_the_defaults(served):
         (["--pass-authorization"], {"pass_authorization": True}),
         (["--idle-timeout", "5"], {"idle_timeout": 5.0}),
         (["--connect-timeout", "5"], {"connect_timeout": 5.0}),
+        (["--first-byte-timeout", "5"], {"first_byte_timeout": 5.0}),
+        (["--total-timeout", "0"], {"total_timeout": 0.0}),
+        (["--request-timeout", "5"], {"request_timeout": 5.0}),
+        (["--read-timeout", "5"], {"read_timeout": 5.0}),
+        (["--grace", "0"], {"grace": 0.0}),
+        (["--max-streams", "9"], {"max_streams": 9}),
         (["--max-body", "9"], {"max_body": 9}),
+        (["--max-event", "9"], {"answer": AnswerLimits(max_event=9)}),
+        (["--max-answer", "9"], {"answer": AnswerLimits(max_answer=9)}),
+        (["--max-held", "9"], {"answer": AnswerLimits(max_held=9)}),
+        (["--max-calls", "9"], {"answer": AnswerLimits(max_calls=9)}),
         (["--join-roles"], {"chat": ChatOptions(join_roles=True)}),
         (["--no-join-system"], {"chat": ChatOptions(join_system=False)}),
         (["--system-role", "developer"], {"chat": ChatOptions(system_role="developer")}),
@@ -99,8 +116,21 @@ def test_every_option_tells_what_it_does():
     for option in serve.params:
         assert getattr(option, "help", None)
         assert option.opts[0] in result.output
-    for section in ("Whom to ask", "Whom to serve", "What to send"):
-        assert f"{section}:" in result.output
+    for section in ("Whom to ask", "Whom to serve", "What to allow", "What to send"):
+        assert section in result.output
+
+
+@pytest.mark.parametrize(
+    "args",
+    [["--max-body", "0"], ["--idle-timeout", "-1"], ["--max-calls", "many"]],
+    ids=str,
+)
+def test_a_limit_that_makes_no_sense_is_an_error(args):
+    """Said at the start, with what would be right."""
+    result = run(*args)
+
+    assert 2 == result.exit_code
+    assert args[0] in result.output
 
 
 def test_keys_are_taken_from_the_environment(served):
@@ -120,12 +150,39 @@ def test_a_key_that_is_not_there_is_an_error(value):
     assert "NO_SUCH_KEY" in result.output
 
 
-def test_an_upstream_that_is_no_url_is_an_error():
-    """Rather than a gateway that refuses every request."""
-    result = run("--upstream", "localhost:8000/v1")
+@pytest.mark.parametrize(
+    "key", ["two words", "line\nend", "schlüssel", "nul\x01"], ids=repr
+)
+def test_a_key_that_no_header_can_carry_is_an_error(key):
+    """Rather than a fault at every request. It is not shown."""
+    result = run("--upstream-key-env", "THEIRS", env={"THEIRS": key})
+
+    assert 1 == result.exit_code
+    assert "THEIRS" in result.output
+    assert key not in result.output
+
+
+def test_a_line_end_behind_a_key_is_no_part_of_it(served):
+    """`KEY=$(cat file)` is not the only way to set one."""
+    run("--api-key-env", "OURS", env={"OURS": "secret\n"})
+
+    assert "secret" == served[0].api_key
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        *("localhost:8000/v1", "http://", "ftp://x/v1", "http://x/v1?a=b", "http://x y/v1"),
+        *("http://user:secret@x/v1", "http://x/v1#a"),
+    ],
+)
+def test_an_upstream_that_is_no_url_is_an_error(url):
+    """Rather than a gateway that refuses every request. A password is not shown."""
+    result = run("--upstream", url)
 
     assert 1 == result.exit_code
     assert "expected http://" in result.output
+    assert "secret" not in result.output
 
 
 def test_a_port_that_is_taken_is_an_error():
@@ -152,15 +209,32 @@ def test_without_the_extra_it_says_how_to_install_it(monkeypatch, module):
     assert 1 == len(result.output.strip().splitlines())
 
 
-def test_an_address_that_all_can_reach_is_warned_of(monkeypatch):
-    """Unless clients need a key."""
+@pytest.mark.parametrize("host", ["0.0.0.0", "::", "", "192.0.2.1", "example.org"])
+def test_an_address_that_others_can_reach_needs_a_key(served, host):
+    """Or a word that none is wanted. The default, and this machine's own, need neither."""
+    refused = run("--host", host)
+
+    assert 1 == refused.exit_code
+    assert "--api-key-env" in refused.output
+    assert "--open-to-all" in refused.output
+    assert [] == served
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "127.1.2.3", "localhost"])
+def test_an_address_that_others_cannot_reach_needs_none(served, host):
+    """Only this machine's own."""
+    assert 0 == run("--host", host).exit_code
+    assert 1 == len(served)
+
+
+def test_others_may_be_let_in(monkeypatch):
+    """With a key, which the greeting tells of, or without."""
     monkeypatch.setattr("uvicorn.Server.run", lambda *_, **__: None)
-    open_to_all = run("--host", "0.0.0.0")
+    open_to_all = run("--host", "0.0.0.0", "--open-to-all")
     with_key = run("--host", "0.0.0.0", "--api-key-env", "KEY", env={"KEY": "k"})
 
-    assert "Warning" in open_to_all.output
-    assert "Warning" not in with_key.output
-    assert "authorization: Bearer" in with_key.output
+    assert (0, 0) == (open_to_all.exit_code, with_key.exit_code)
+    assert "authorization: Bearer KEY" in with_key.output
 
 
 def start(*args: str) -> tuple[subprocess.Popen[str], str]:

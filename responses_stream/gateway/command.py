@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import ipaddress
+import logging
 import os
+import re
 import socket
 from typing import Any, Final
 
@@ -12,7 +15,7 @@ from responses_stream.chat.limits import AnswerLimits
 from responses_stream.chat.template import ChatOptions
 
 from .options import SectionCommand, limit, option
-from .settings import LogFormat, Settings
+from .settings import ALWAYS, LogFormat, Settings
 
 EXTRA: Final = "responses-stream[gateway]"
 UPSTREAM: Final = "Whom to ask"
@@ -22,7 +25,8 @@ STREAM: Final = "What to send"
 TEMPLATE: Final = "What the chat template accepts"
 """The sections of the help."""
 
-LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+URL: Final = re.compile(r"https?://[^/@?#\s]+(/[^?#\s]*)?")
+"""Where a server is: no user, no password, no query."""
 
 
 @click.command(
@@ -63,6 +67,12 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     "--api-key-env",
     metavar="NAME",
     help="Environment variable with the API key that clients must give.",
+)
+@option(
+    CLIENTS,
+    "--open-to-all",
+    is_flag=True,
+    help="Serve whoever can reach --host, without a key.",
 )
 @option(
     CLIENTS,
@@ -168,7 +178,13 @@ LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
     help="Field that carries max_output_tokens.",
 )
 def serve(
-    host: str, port: int, log_level: str, log_format: LogFormat, **options: Any
+    host: str,
+    port: int,
+    log_level: str,
+    log_format: LogFormat,
+    *,
+    open_to_all: bool,
+    **options: Any,
 ) -> None:
     """Serve the Responses API in front of a chat-completions server.
 
@@ -185,9 +201,14 @@ def serve(
             f"{error.name} is missing; install it with: pip install '{EXTRA}'"
         ) from error
     settings = _settings(**options)
+    if not (settings.api_key or open_to_all or _is_loopback(host)):
+        raise click.ClickException(
+            f"others can reach {host}, and there is no --api-key-env; to serve them all"
+            " without a key, say --open-to-all"
+        )
     configure(log_level, log_format)
     with _listen(host, port) as listener:
-        _greet(settings, host, listener.getsockname()[1])
+        _greet(settings, host, listener.getsockname()[1], log_format)
         Server(settings).run(sockets=[listener])
 
 
@@ -199,8 +220,14 @@ def _settings(
 ) -> Settings:
     """The options as Settings: with what belongs together, and keys looked up."""
     upstream = options["upstream"]
-    if upstream is not None and not upstream.startswith(("http://", "https://")):
-        raise click.ClickException(f"--upstream is {upstream!r}; expected http://...")
+    if upstream is not None and not URL.fullmatch(upstream):
+        if "@" in upstream:
+            # It may hold a password, and belongs into no log.
+            upstream = "a URL with a user"
+        raise click.ClickException(
+            f"--upstream is {upstream}; expected http://HOST:PORT/PATH (a key goes into"
+            " --upstream-key-env)"
+        )
     fields = options.pop("reasoning_fields")
     options["reasoning_fields"] = tuple(field for field in fields if field)
     chat, answer = (
@@ -219,10 +246,20 @@ def _settings(
 def _key(variable: str | None) -> str | None:
     if variable is None:
         return None
-    key = os.environ.get(variable)
+    key = os.environ.get(variable, "").strip()
     if not key:
         raise click.ClickException(f"the environment has no {variable}, or an empty one")
+    if not (key.isascii() and key.isprintable()) or " " in key:
+        raise click.ClickException(f"{variable} holds what no header can carry")
     return key
+
+
+def _is_loopback(host: str) -> bool:
+    """Whether only this machine can reach `host`."""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
 
 
 def _listen(host: str, port: int) -> socket.socket:
@@ -236,10 +273,15 @@ def _listen(host: str, port: int) -> socket.socket:
         ) from error
 
 
-def _greet(settings: Settings, host: str, port: int) -> None:
+def _greet(settings: Settings, host: str, port: int, log_format: LogFormat) -> None:
     """Says what is served, and how to try it."""
     where = f"http://{f'[{host}]' if ':' in host else host}:{port}/v1"
     model = settings.upstream or "the demo model (no --upstream was given)"
+    if log_format == "json":
+        logging.getLogger(ALWAYS).info(
+            "%s/responses is served, in front of %s", where, model
+        )
+        return
     name = "MODEL" if settings.upstream else "demo"
     key = " -H 'authorization: Bearer KEY'" if settings.api_key else ""
     click.echo(
@@ -248,5 +290,3 @@ def _greet(settings: Settings, host: str, port: int) -> None:
         f'    -d \'{{"model": "{name}", "input": "Hello!", "stream": true}}\'\n',
         err=True,
     )
-    if host not in LOOPBACK and not settings.api_key:
-        click.echo(f"Warning: {host} may be reached by anybody: no --api-key-env", err=True)

@@ -8,11 +8,13 @@ from __future__ import annotations
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from responses_stream.chat.failures import Failure
 from responses_stream.stream import ResponseStream
 from responses_stream.wire import Event
+
+SERVER_FAULT: Final = 500
 
 
 class Exchange:
@@ -64,9 +66,14 @@ class Exchange:
         return str(details.get("reason", ""))
 
     @property
+    def is_failure(self) -> bool:
+        """Whether it ended badly by no fault of the client."""
+        return self.failure is not None and self.failure.status >= SERVER_FAULT
+
+    @property
     def reason(self) -> str:
-        """The failure in our own words; those of others may repeat what was said."""
-        failure = self.failure
-        if failure is None or failure.status < 500 or self.upstream_error == "answer":  # noqa: PLR2004
+        """The failure, if the words are ours; others may repeat what was said."""
+        if self.failure is None or self.upstream_error in ("status", "answer"):
             return ""
-        return failure.message if self.upstream_error != "status" else ""
+        # To a client we quote what is wrong with its request.
+        return self.failure.message if self.is_failure else self.failure.param or ""

@@ -9,52 +9,49 @@ from __future__ import annotations
 import logging
 import sys
 from collections.abc import MutableMapping
-from typing import Any, Final
+from typing import Any
 
 import structlog
 
 from .exchange import Exchange
-from .settings import LogFormat
-
-ALWAYS: Final = "responses_stream.gateway.server"
-"""The logger that tells what the process does; whoever started it wants to know."""
-
-ERRORS: Final = ("failed", "refused")
+from .settings import ALWAYS, LogFormat
 
 logger = logging.getLogger(__name__)
 
 
 def configure(level: str, form: LogFormat) -> None:
     """Logs to stderr from now on, whatever libraries say too."""
-    processors: list[structlog.typing.Processor] = [
-        structlog.stdlib.ProcessorFormatter.remove_processors_meta
-    ]
-    if form == "json":
-        # Tracebacks without local variables: those hold all that was said.
-        processors += [structlog.processors.format_exc_info, escaped]
-        processors.append(structlog.processors.JSONRenderer())
-    else:
-        processors.append(escaped)
-        processors.append(
-            structlog.dev.ConsoleRenderer(
-                colors=sys.stderr.isatty(),
-                exception_formatter=structlog.dev.plain_traceback,
-            )
-        )
     handler = logging.StreamHandler()
-    handler.setFormatter(
-        structlog.stdlib.ProcessorFormatter(
-            foreign_pre_chain=[
-                structlog.contextvars.merge_contextvars,
-                structlog.stdlib.add_log_level,
-                structlog.stdlib.ExtraAdder(),
-                structlog.processors.TimeStamper(fmt="iso"),
-            ],
-            processors=processors,
-        )
-    )
+    handler.setFormatter(formatter(form, colors=sys.stderr.isatty()))
     logging.basicConfig(handlers=[handler], level=level.upper(), force=True)
     logging.getLogger(ALWAYS).setLevel(logging.INFO)
+    if level != "debug":
+        # Its steps from start to stop are ours to tell.
+        logging.getLogger("uvicorn").setLevel(logging.WARNING)
+
+
+def formatter(form: LogFormat, *, colors: bool) -> logging.Formatter:
+    """Writes records for people or for machines."""
+    last: list[structlog.typing.Processor]
+    if form == "json":
+        last = [structlog.processors.format_exc_info, structlog.processors.JSONRenderer()]
+    else:
+        # Tracebacks without the values of variables: those hold all that was said.
+        plain = structlog.dev.plain_traceback
+        last = [structlog.dev.ConsoleRenderer(colors=colors, exception_formatter=plain)]
+    return structlog.stdlib.ProcessorFormatter(
+        foreign_pre_chain=[
+            structlog.contextvars.merge_contextvars,
+            structlog.stdlib.add_log_level,
+            structlog.stdlib.ExtraAdder(),
+            structlog.processors.TimeStamper(fmt="iso"),
+        ],
+        processors=[
+            structlog.stdlib.ProcessorFormatter.remove_processors_meta,
+            escaped,
+            *last,
+        ],
+    )
 
 
 def escaped(
@@ -62,20 +59,18 @@ def escaped(
 ) -> MutableMapping[str, Any]:
     """A structlog processor: no value holds a control character, or half a pair."""
     for key, value in event.items():
-        if isinstance(value, str) and key != "exception" and not value.isprintable():
+        if isinstance(value, str) and not value.isprintable():
             event[key] = value.encode("unicode_escape").decode()
     return event
 
 
 def log_exchange(exchange: Exchange) -> None:
     """One line for a request that is over; a warning, if it is no success."""
-    is_ours = exchange.failure is not None and exchange.failure.status >= 500  # noqa: PLR2004
     known = {
         "path": exchange.path,
         "response": exchange.response.get("id"),
         "code": exchange.code,
         "status": exchange.failure and exchange.failure.status,
-        "param": exchange.failure and exchange.failure.param,
         "upstream_error": exchange.upstream_error,
         "reason": exchange.reason,
         "seconds": round(exchange.seconds, 3),
@@ -84,7 +79,7 @@ def log_exchange(exchange: Exchange) -> None:
         "events": sum(exchange.counts.values()),
     }
     logger.log(
-        logging.WARNING if is_ours else logging.INFO,
+        logging.WARNING if exchange.is_failure else logging.INFO,
         exchange.ends,
         extra={key: value for key, value in known.items() if value},
     )

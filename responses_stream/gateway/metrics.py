@@ -9,11 +9,20 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Final
 
-from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    disable_created_metrics,
+)
 from prometheus_client.exposition import CONTENT_TYPE_LATEST, generate_latest
 from prometheus_client.process_collector import ProcessCollector
 
 from .exchange import Exchange
+
+# When a counter was made is of no use, and doubles the page.
+disable_created_metrics()  # type: ignore[no-untyped-call]  # theirs
 
 CONTENT_TYPE: Final = CONTENT_TYPE_LATEST
 

@@ -15,7 +15,7 @@ import uvicorn
 from .app import create_app
 from .connection import Connection
 from .limits import OpenStreams
-from .settings import Settings
+from .settings import ALWAYS, Settings
 
 LAST_WORDS_SECONDS: Final = 2.0
 """How long a client may take to read the end of a stream that was ended."""
@@ -23,7 +23,7 @@ LAST_WORDS_SECONDS: Final = 2.0
 MAX_UNSENT: Final = 64 * 1024
 """How many bytes the system takes from us for a connection that it cannot send yet."""
 
-logger = logging.getLogger(__name__)
+logger = logging.getLogger(ALWAYS)
 
 
 def listen(host: str, port: int) -> socket.socket:

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Final, Literal
 
 import msgspec
 
 from responses_stream.chat.limits import MEBIBYTE, AnswerLimits
 from responses_stream.chat.template import ChatOptions
 from responses_stream.kinds import Dialect, ReasoningAs
+
+ALWAYS: Final = "responses_stream.gateway.server"
+"""The logger that tells what the process does; whoever started it wants to know."""
 
 LogFormat = Literal["text", "json"]
 KeepAliveMode = Literal["event", "comment", "none"]

@@ -7,6 +7,7 @@ which HTTP client this is.
 from __future__ import annotations
 
 import asyncio
+import os
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
@@ -271,6 +272,12 @@ def _refusals() -> Iterator[None]:
         raise _refused(error) from error
 
 
+def _os_error(error: OSError) -> str:
+    """Without the address, which is none of the client's business."""
+    number = error.errno or 0
+    return os.strerror(number) if number > 0 else str(error.strerror)
+
+
 def _refused(error: Exception) -> Refused:
     kind: UpstreamError
     match error:
@@ -279,10 +286,10 @@ def _refused(error: Exception) -> Refused:
         case TimeoutError():
             status, kind, what = 504, "timeout", "was silent for too long"
         case aiohttp.ClientConnectorError():
-            why = error.os_error.strerror
+            why = _os_error(error.os_error)
             status, kind, what = 503, "unreachable", f"cannot be reached: {why}"
-        case OSError(strerror=str(why)):
-            status, kind, what = 502, "broke_off", f"broke off: {why}"
+        case OSError(errno=int()):
+            status, kind, what = 502, "broke_off", f"broke off: {_os_error(error)}"
         case _:
             # No more than its name: aiohttp quotes what it read, and where from.
             why = type(error).__name__
