@@ -8,6 +8,7 @@ import signal
 import socket
 import subprocess
 import sys
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -21,6 +22,9 @@ from responses_stream.chat.template import ChatOptions
 from responses_stream.gateway import command, logs
 from responses_stream.gateway.command import serve
 from responses_stream.gateway.settings import Settings
+
+
+README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
 @pytest.fixture(autouse=True)
@@ -118,6 +122,14 @@ def test_every_option_tells_what_it_does():
         assert option.opts[0] in result.output
     for section in ("Whom to ask", "Whom to serve", "What to allow", "What to send"):
         assert section in result.output
+
+
+def test_the_readme_lists_every_limit():
+    """In the order of the help, with the same defaults."""
+    limits = [o for o in serve.params if getattr(o, "section", "") == command.LIMITS]
+    rows = re.findall(r"^\| `(--[a-z-]+)` \| (\d+) \|", README, re.MULTILINE)
+
+    assert [(o.opts[0], f"{o.default:.0f}") for o in limits] == rows
 
 
 @pytest.mark.parametrize(

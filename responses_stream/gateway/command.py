@@ -189,8 +189,8 @@ def serve(
     """Serve the Responses API in front of a chat-completions server.
 
     Serves POST /v1/responses, POST /v1/chat/completions (the upstream's, aligned to what
-    OpenAI sends), GET /v1/models and GET /health. It keeps nothing between requests, so
-    any number of it may run side by side.
+    OpenAI sends), GET /v1/models, GET /health and GET /metrics. It keeps nothing between
+    requests, so any number of it may run side by side.
     """
     try:
         # The core goes without the extra, and `--help` too.
