@@ -23,7 +23,6 @@ from responses_stream.gateway import command, logs
 from responses_stream.gateway.command import serve
 from responses_stream.gateway.settings import Settings
 
-
 README = (Path(__file__).parent.parent / "README.md").read_text()
 
 
