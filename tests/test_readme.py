@@ -66,3 +66,13 @@ def test_the_diagrams_are_those_of_the_tables():
     )
 
     assert 0 == done.returncode, "run: python tools/draw_states.py"
+
+
+@pytest.mark.parametrize(
+    "name", sorted(set(re.findall(r"`([\w/]*test_\w+\.py[:\w]*)`", README)))
+)
+def test_every_test_that_is_named_exists(name):
+    """A promise is worth no more than its test."""
+    file, _, function = name.partition("::")
+
+    assert f"def {function}" in (ROOT / "tests" / file).read_text()
