@@ -1,0 +1,187 @@
+"""`responses-stream serve` in a process that tells what it holds.
+
+    python tools/observed.py serve ...
+
+is the command itself, with a thread beside it that answers each line on standard input:
+how many asyncio tasks are not done, and how many objects live of the kinds that a request
+brings with it. `serving` starts one and asks it; what the operating system knows (open
+descriptors, memory) is read from outside.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import gc
+import json
+import re
+import socket
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import psutil
+
+KINDS = (
+    *("responses_stream.stream.ResponseStream", "responses_stream.transcript.Transcript"),
+    *("responses_stream.gateway.answers.EventAnswer", "responses_stream.sse.SSEDecoder"),
+    *("aiohttp.client_reqrep.ClientResponse", "aiohttp.client_proto.ResponseHandler"),
+    "uvicorn.protocols.http.httptools_impl.HttpToolsProtocol",
+    "uvicorn.protocols.http.httptools_impl.RequestResponseCycle",
+)
+"""What lives as long as a request or its connections, and no longer."""
+
+BUG = re.compile(
+    "Traceback|Unclosed|never retrieved|was destroyed|unraisable", re.IGNORECASE
+)
+"""What a log says of a bug: tracebacks, and what asyncio and aiohttp find forgotten."""
+
+PATIENCE = 20.0
+"""How many seconds a process may take to listen, or to end."""
+
+ROOT = Path(__file__).parent.parent
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a process holds."""
+
+    descriptors: int
+    tasks: int
+    objects: dict[str, int]
+    """How many of KINDS live, by the last part of their names."""
+
+    def __str__(self) -> str:
+        objects = ", ".join(f"{count} {kind}" for kind, count in self.objects.items())
+        return (
+            f"{self.descriptors} descriptors, {self.tasks} tasks, {objects or 'no objects'}"
+        )
+
+
+class Gateway:
+    """A running `serve`."""
+
+    def __init__(self, process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+        self.port = port
+        self._process = process
+        self._outside = psutil.Process(process.pid)
+        self._log = log
+
+    @property
+    def rss(self) -> int:
+        """Bytes of memory that are its own."""
+        return int(self._outside.memory_info().rss)
+
+    @property
+    def cpu_seconds(self) -> float:
+        """The time that it has computed."""
+        times = self._outside.cpu_times()
+        return float(times.user + times.system)
+
+    @property
+    def complaints(self) -> list[str]:
+        """The lines of its log that only a bug writes."""
+        log = self._log.read_text(errors="replace")
+        return [line for line in log.splitlines() if BUG.search(line)]
+
+    async def held(self) -> Held:
+        """What it holds now."""
+        inside = await asyncio.to_thread(self._ask)
+        return Held(self._outside.num_fds(), inside["tasks"], inside["objects"])
+
+    async def settled(self, expected: Held, seconds: float = 10.0) -> Held:
+        """What it holds once that is `expected`, or at last."""
+        return await self._once(lambda held: held == expected, seconds)
+
+    async def quiet(self, seconds: float = 30.0) -> Held:
+        """What it holds when no request is left, nor a connection kept for another."""
+        return await self._once(lambda held: not held.objects, seconds)
+
+    async def _once(self, found: Callable[[Held], bool], seconds: float) -> Held:
+        deadline = time.monotonic() + seconds
+        held = await self.held()
+        # Another process; it has no event for us.
+        while not found(held) and time.monotonic() < deadline:
+            await asyncio.sleep(0.1)
+            held = await self.held()
+        return held
+
+    def _ask(self) -> dict[str, dict[str, int]]:
+        asked, answers = self._process.stdin, self._process.stdout
+        assert asked is not None
+        assert answers is not None
+        asked.write(b"\n")
+        asked.flush()
+        found: dict[str, dict[str, int]] = json.loads(answers.readline())
+        return found
+
+
+@contextmanager
+def serving(*options: str) -> Iterator[Gateway]:
+    """Runs `serve` with these options."""
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        port = int(listener.getsockname()[1])
+    command = [sys.executable, __file__, "serve", "--port", str(port), *options]
+    with tempfile.TemporaryDirectory(prefix="observed-") as folder:
+        log = Path(folder) / "log"
+        with (
+            log.open("wb") as err,
+            subprocess.Popen(
+                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err
+            ) as process,
+        ):
+            gateway = Gateway(process, port, log)
+            try:
+                _wait_for(process, port, log)
+                yield gateway
+            finally:
+                process.terminate()
+                with suppress(subprocess.TimeoutExpired):
+                    process.wait(PATIENCE)
+                process.kill()
+
+
+def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while process.poll() is None and time.monotonic() < deadline:
+        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
+            return
+        time.sleep(0.05)
+    raise SystemExit(f"{process.args} does not listen: {log.read_text()}")
+
+
+# Within the process ---------------------------------------------------------------------
+
+
+def main() -> None:
+    """Serves, and answers."""
+    sys.path.insert(0, str(ROOT))
+    threading.Thread(target=_answer, daemon=True).start()
+
+    from responses_stream.cli import main as command
+
+    command(prog_name="responses-stream")
+
+
+def _answer() -> None:
+    for _ in sys.stdin.buffer:
+        gc.collect()
+        kinds: Counter[str] = Counter()
+        tasks = 0
+        for found in gc.get_objects():
+            # `type`, not `isinstance`: a proxy would answer for another.
+            kind = type(found)
+            kinds[f"{kind.__module__}.{kind.__qualname__}"] += 1
+            tasks += issubclass(kind, asyncio.Task) and not found.done()
+        objects = {kind.rpartition(".")[2]: kinds[kind] for kind in KINDS if kinds[kind]}
+        print(json.dumps({"tasks": tasks, "objects": objects}), flush=True)
+
+
+if __name__ == "__main__":
+    main()
