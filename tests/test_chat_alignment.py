@@ -227,6 +227,17 @@ def test_no_json_raises_anything(wires):
     folder.completion()
 
 
+def test_lines_may_end_in_cr_however_they_are_cut():
+    """What stands behind a frame on the same line, to who knows LF alone, is no comment."""
+    role = ROLE.replace(b"\n", b"\r")
+    body = b"".join((role, b"junk: x\n\n", *said("Hi"), STOP, DONE))
+    whole = aligned([body])
+
+    assert deltas(whole) == [{"role": "assistant", "content": ""}, {"content": "Hi"}, {}]
+    for at in range(len(body)):
+        assert whole == aligned([body[:at], body[at:]])
+
+
 def test_half_a_surrogate_pair_stays_an_escape():
     """The other half may be in the next chunk; joined, they are whole again."""
     body = [

@@ -35,7 +35,7 @@ from .repairs import (
 
 Fields = dict[str, Any]
 
-_LINES: Final = re.compile(rb"[^\n]*\n|[^\n]+")
+_LINES: Final = re.compile(rb"[^\r\n]*(?:\r\n|\r|\n)|[^\r\n]+")
 _BLANK_LINE: Final = (b"\n\n", b"\r\n\r\n")
 
 
