@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import openai
+import psutil
 import pytest
 from servers import free_port
 
@@ -169,6 +170,11 @@ class Server:
                 title = (status.parent / "cmdline").read_bytes()
                 if os.getpgid(pid) == self._process.pid and b"EngineCore" in title:
                     os.kill(pid, signal.SIGKILL)
+
+    @property
+    def descriptors(self) -> int:
+        """How many the process has open that talks to clients."""
+        return psutil.Process(self._process.pid).num_fds()
 
     def client(self) -> openai.OpenAI:
         """The official client, which asks once."""
