@@ -19,7 +19,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 
 from faulty_upstream import Exchange, Fault, Upstream, cases, listening
-from judging_client import Client, ask, asking, judge, outcome
+from judging_client import ask, judge, leave, outcome
 from observed import Gateway, Held, serving
 from placed_answer import Answer, Place
 
@@ -104,27 +104,14 @@ async def _play(case: Case, gateway: Gateway, upstream: Upstream) -> None:
 
 async def _leave(case: Case, exchange: Exchange, gateway: Gateway) -> None:
     """Asks, and hangs up when the answer has come to the place."""
-    async with asking(gateway.port, case.name) as client:
-        if case.fault is Fault.REFUSE:
-            exchange.reached.set()
-        reading = asyncio.ensure_future(_read_on(client))
-        reaching = asyncio.ensure_future(exchange.reached.wait())
-        both = (reading, reaching)
-        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
-        for each in both:
-            each.cancel()
-        await asyncio.gather(*both, return_exceptions=True)
-    exchange.left.set()
+    if case.fault is Fault.REFUSE:
+        exchange.reached.set()
+    await leave(gateway.port, case.name, exchange)
     case.came = "released"
     if case.fault is not Fault.REFUSE:
         # A body that has ended by its length leaves a connection for another request.
         ended = case.fault is Fault.SHORT
         await _released(case, exchange, RELEASE_SECONDS if ended else HANG_UP_SECONDS)
-
-
-async def _read_on(client: Client) -> None:
-    while await client.read():
-        pass
 
 
 async def _released(case: Case, exchange: Exchange, seconds: float) -> None:

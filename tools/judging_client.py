@@ -96,11 +96,16 @@ TOOLS = [{"type": "function", "name": "get_weather", "parameters": {}}]
 
 
 async def ask(
-    port: int, model: str, *, slowly: bool = False, seen: Callable[[bytes], None] = bool
+    port: int,
+    model: str,
+    *,
+    slowly: bool = False,
+    path: str = "/v1/responses",
+    seen: Callable[[bytes], None] = bool,
 ) -> Got:
     """What a client gets that reads to the end; each piece is `seen` as it comes."""
     pieces = []
-    async with asking(port, model, slowly=slowly) as client:
+    async with asking(port, model, slowly=slowly, path=path) as client:
         if slowly:
             await asyncio.sleep(0.5)
         while piece := await client.read():
@@ -110,6 +115,24 @@ async def ask(
                 await asyncio.sleep(PAUSE)
     client.got.body = b"".join(pieces)
     return client.got
+
+
+async def leave(port: int, model: str, exchange: Exchange) -> None:
+    """Asks, and hangs up when the answer has come to its place."""
+    async with asking(port, model) as client:
+        reading = asyncio.ensure_future(_read_on(client))
+        reaching = asyncio.ensure_future(exchange.reached.wait())
+        both = (reading, reaching)
+        await asyncio.wait(both, return_when=asyncio.FIRST_COMPLETED)
+        for each in both:
+            each.cancel()
+        await asyncio.gather(*both, return_exceptions=True)
+    exchange.left.set()
+
+
+async def _read_on(client: Client) -> None:
+    while await client.read():
+        pass
 
 
 # The judge ------------------------------------------------------------------------------
