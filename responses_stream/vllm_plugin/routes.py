@@ -17,7 +17,7 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
-from .asked import acceptable
+from .asked import Unreadable, acceptable, read_asked
 from .body import EventStream, Frames
 from .failures import PATH
 from .kept import Kept
@@ -174,10 +174,12 @@ def _route_class(base: Any) -> Any:
             handle = super().get_route_handler()
 
             async def answer(request: Any) -> Response:
-                if request.method == "POST" and _serving(request) is not None:
-                    request = await _acceptable(request)
                 try:
+                    if request.method == "POST" and _serving(request) is not None:
+                        request = await _acceptable(request)
                     response: Response = await handle(request)
+                except Unreadable as error:
+                    return _bad(None, str(error))
                 except invalid as error:
                     param, message = said_invalid(error.errors())
                     return _bad(param, message)
@@ -189,12 +191,12 @@ def _route_class(base: Any) -> Any:
 
 
 async def _acceptable(request: Any) -> Any:
-    """The request, as vLLM takes it; as it was sent, it stays in the scope."""
+    """The request, as vLLM takes it; as it was sent, it stays in the scope.
+
+    Raises Unreadable for a body that is no JSON.
+    """
     body = await request.body()
-    try:
-        sent = json.loads(body)
-    except ValueError:
-        sent = None
+    sent = read_asked(body) if body else None
     if isinstance(sent, dict):
         request.scope[SENT] = sent
         body = json.dumps(acceptable(sent)).encode()
