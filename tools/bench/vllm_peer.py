@@ -1,0 +1,155 @@
+"""vLLM's own event code, as installed: from a parser's message to bytes.
+
+`chain` runs what vLLM's server runs after its parser: `responses_stream_generator` with its
+processor, its final response, and the route's conversion to SSE. Only what lies before is
+made up: the engine's steps, and a parser that has already parsed. `processor` drives the
+same processor without the three async generators around it.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+from typing import Any
+
+from vllm.entrypoints.generate.base.protocol import (
+    DeltaFunctionCall,
+    DeltaMessage,
+    DeltaToolCall,
+)
+from vllm.entrypoints.openai.responses.api_router import _convert_stream_to_sse_events
+from vllm.entrypoints.openai.responses.context import SimpleContext
+from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+from vllm.entrypoints.openai.responses.serving import OpenAIServingResponses
+from vllm.entrypoints.openai.responses.streaming_events import (
+    SimpleStreamingEventProcessor,
+    _StateType,
+    split_delta,
+)
+from vllm.outputs import CompletionOutput, RequestOutput
+from vllm.sampling_params import RequestOutputKind, SamplingParams
+
+from responses_stream import Delta
+
+from .workload import MODEL, REQUEST
+
+
+def message(delta: Delta) -> DeltaMessage:
+    """What vLLM's parser makes of the same words."""
+    if delta.tool_calls:
+        [call] = delta.tool_calls
+        function = DeltaFunctionCall(
+            name=call.name or None, arguments=call.arguments or None
+        )
+        kind = "function" if call.name else None
+        called = DeltaToolCall(
+            id=call.id or None, type=kind, index=call.index, function=function
+        )
+        return DeltaMessage(tool_calls=[called])
+    return DeltaMessage(reasoning=delta.reasoning or None, content=delta.content or None)
+
+
+class Parsed:
+    """A parser that has parsed everything beforehand."""
+
+    def __init__(self, messages: Sequence[DeltaMessage]) -> None:
+        self._next = iter(messages).__next__
+
+    def parse_delta(self, **_: Any) -> DeltaMessage:
+        """vLLM's."""
+        return self._next()
+
+    def count_reasoning_tokens(self, _token_ids: Sequence[int]) -> int:
+        """vLLM's."""
+        return 500
+
+
+class Turn:
+    """What vLLM's generator is given for one response."""
+
+    def __init__(self, messages: Sequence[DeltaMessage]) -> None:
+        self.request = ResponsesRequest(**REQUEST, store=False)
+        self.sampling = SamplingParams(max_tokens=4_096)
+        self.sampling.output_kind = RequestOutputKind.DELTA
+        self.context = SimpleContext(response_parser=Parsed(messages))
+        self.context.num_prompt_tokens = 10
+        self.context.num_output_tokens = len(messages)
+        more = step(None)
+        self.steps = [more] * (len(messages) - 1) + [step("stop")]
+
+    async def contexts(self) -> AsyncIterator[SimpleContext]:
+        """The engine's steps."""
+        for each in self.steps:
+            self.context.last_output = each
+            yield self.context
+
+    def arguments(self) -> tuple[Any, ...]:
+        """In the order of vLLM's parameters."""
+        return (
+            self.request,
+            self.sampling,
+            self.contexts(),
+            self.context,
+            MODEL,
+            None,
+            None,
+        )
+
+
+def step(finish_reason: str | None) -> RequestOutput:
+    """One step of the engine, a token long."""
+    output = CompletionOutput(0, "abcd", [1], None, None, finish_reason)
+    return RequestOutput("1", "", [1], None, [output], finish_reason is not None)
+
+
+def serving() -> OpenAIServingResponses:
+    """vLLM's serving object without an engine."""
+    made = object.__new__(OpenAIServingResponses)
+    made.use_harmony = False
+    made.enable_log_outputs = False
+    made.enable_per_request_metrics = False
+    made.tool_server = None
+    made.request_logger = None
+    return made
+
+
+def chain(messages: Sequence[DeltaMessage]) -> list[str]:
+    """What vLLM's server runs."""
+
+    async def read() -> list[str]:
+        turn = Turn(messages)
+        events = serving().responses_stream_generator(*turn.arguments())
+        return [frame async for frame in _convert_stream_to_sse_events(events)]
+
+    return asyncio.run(read())
+
+
+def processor(messages: Sequence[DeltaMessage]) -> list[str]:
+    """vLLM's processor, driven without async."""
+    turn = Turn(messages)
+    machine = SimpleStreamingEventProcessor(tools=turn.request.tools)
+    output = turn.steps[0].outputs[0]
+    frames: list[str] = []
+    number = 0
+
+    def send(events: Sequence[Any]) -> None:
+        nonlocal number
+        for event in events:
+            if hasattr(event, "sequence_number"):
+                event.sequence_number = number
+            number += 1
+            kind = getattr(event, "type", "unknown")
+            data = event.model_dump_json(indent=None, by_alias=True)
+            frames.append(f"event: {kind}\ndata: {data}\n\n")
+
+    for said in messages:
+        for part in split_delta(said):
+            target, call = machine.resolve_target_state(part)
+            if target == _StateType.NONE:
+                continue
+            if machine.needs_transition(target, call):
+                send(machine.close_current())
+                send(machine.open(target, call))
+            send(machine.emit_delta(part, output, lambda _: []))
+    send(machine.close_current())
+    return frames
