@@ -1,33 +1,52 @@
-"""The command: see the package."""
+"""All of it in one command: see the package."""
 
 from __future__ import annotations
 
 import argparse
+import sys
 
-from . import instructions
+from . import agreement, growth, instructions, memory
+from .report import main as report
+from .results import InProcess, load, save, this_run
+from .server import measure as measure_server
 from .timing import interleaved
-from .variants import VARIANTS, installed
+from .variants import installed
 from .workload import workload
 
 
-def main() -> None:
-    """Measures and prints."""
-    parser = argparse.ArgumentParser(description="What an event costs.")
-    parser.add_argument("--rounds", type=int, default=15)
-    args = parser.parse_args()
+def measure(rounds: int) -> InProcess:
+    """All of it."""
     runs = installed()
-    seconds = interleaved(runs, args.rounds)
-    counted = instructions.available()
-    counts = {name: instructions.per_delta(name) if counted else 0.0 for name in runs}
-    print(f"{'':42}{'us':>8}{'vLLM/x':>8}{'x/F0':>7}{'instr':>9}{'vLLM/x':>8}{'x/F0':>7}")
-    for name, took in seconds.items():
-        micros = took / len(workload()) * 1e6
-        print(
-            f"{VARIANTS[name].title:42}{micros:8.3f}"
-            f"{seconds.get('vllm-sync', 0) / took:8.1f}{took / seconds['floor']:7.1f}"
-            f"{counts[name]:9,.0f}{counts.get('vllm-sync', 0) / counts[name]:8.1f}"
-            f"{counts[name] / counts['floor']:7.1f}"
-        )
+    if faults := agreement.check(runs):
+        sys.exit("\n".join(faults))
+    seconds = interleaved(runs, rounds)
+    micros = {name: each / len(workload()) * 1e6 for name, each in seconds.items()}
+    return InProcess(
+        this_run(),
+        micros,
+        instructions.per_delta(*runs) if instructions.available() else {},
+        growth.measure(max(3, rounds // 4)),
+        memory.measure(),
+    )
+
+
+def main() -> None:
+    """Measures, keeps and prints."""
+    parser = argparse.ArgumentParser(description="What an event costs.")
+    parser.add_argument("--rounds", type=int, default=21)
+    parser.add_argument("--server", action="store_true", help="measure over HTTP too")
+    parser.add_argument("--litellm", metavar="PROGRAM", help="LiteLLM's proxy, for that")
+    parser.add_argument("--write", action="store_true", help="the README and the plots")
+    args = parser.parse_args()
+    results = load()
+    results.in_process = measure(args.rounds)
+    save(results)
+    if args.server:
+        results.over_http = measure_server(args.litellm, max(3, args.rounds // 3))
+        save(results)
+    report([])
+    if args.write:
+        report(["--write"])
 
 
 if __name__ == "__main__":

@@ -3,13 +3,23 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
 
 from responses_stream import DONE, Delta, ResponseStream, counted_ids, encode
+from responses_stream.chat.failures import Failure
+from responses_stream.gateway.answers import EventAnswer
+from responses_stream.gateway.settings import Settings
+from responses_stream.gateway.upstream import Question
+from responses_stream.wire import Event
 
 from .workload import REQUEST
 
-USAGE = {"prompt_tokens": 10, "completion_tokens": 2_002}
+USAGE = {"prompt_tokens": 10, "completion_tokens": 2_002, "total_tokens": 2_012}
+REASON = "tool_calls"
 
 
 def stream() -> ResponseStream:
@@ -24,7 +34,7 @@ def typed(deltas: Sequence[Delta]) -> list[bytes]:
     for delta in deltas:
         for event in response.feed(delta):
             frames.append(encode(event))  # noqa: PERF401  (this is what is measured)
-    frames += map(encode, response.finish("tool_calls", USAGE))
+    frames += map(encode, response.finish(REASON, USAGE))
     frames.append(DONE)
     return frames
 
@@ -42,10 +52,121 @@ def one_generator(deltas: Sequence[Delta]) -> list[bytes]:
             events = response.feed(delta)
             if events:
                 yield b"".join(map(encode, events))
-        yield b"".join(map(encode, response.finish("tool_calls", USAGE)))
-        yield DONE
+        yield b"".join(map(encode, response.finish(REASON, USAGE))) + DONE
 
     async def read() -> list[bytes]:
         return [frames async for frames in writes()]
 
     return asyncio.run(read())
+
+
+# The gateway ----------------------------------------------------------------------------
+
+
+class Parsed:
+    """A Machine of the gateway whose chat server speaks in deltas, not in bytes."""
+
+    def __init__(self, response: ResponseStream) -> None:
+        self._response = response
+        self.finished = False
+
+    @property
+    def ended(self) -> bool:
+        """See Machine."""
+        return self._response.ended
+
+    def feed(self, delta: Any) -> list[Event]:
+        """See Machine."""
+        return self._response.feed(delta)
+
+    def close(self) -> list[Event]:
+        """See Machine."""
+        return self._response.finish(REASON, USAGE)
+
+    def fail(self, failure: Failure) -> list[Event]:
+        """See Machine."""
+        return self._response.fail(failure.in_stream())
+
+
+class Replayed:
+    """A chat server whose answer is all there: an Upstream and its Reply."""
+
+    def __init__(self, answer: Iterable[Any]) -> None:
+        self._answer = iter(answer)
+
+    @asynccontextmanager
+    async def chat(self, _body: bytes, _headers: Mapping[str, str]) -> AsyncIterator[Any]:
+        """See Upstream."""
+        yield self
+
+    async def read(self) -> Any:
+        """See Reply."""
+        return next(self._answer, b"")
+
+    def finish(self) -> None:
+        """See Reply."""
+
+
+async def _answered(answer: Iterable[Any], *, is_parsed: bool) -> list[bytes]:
+    """What the gateway sends for it."""
+    writes: list[bytes] = []
+
+    async def send(message: Mapping[str, Any]) -> None:
+        if message["type"] == "http.response.body":
+            writes.append(message["body"])
+
+    response = stream()
+    question = Question(Replayed(answer), b"", {}, "req_1")  # type: ignore[arg-type]
+    gateway = EventAnswer(question, response, Settings())
+    if is_parsed:
+        gateway.machine = Parsed(response)
+    await gateway.answer(send)  # type: ignore[arg-type]
+    return writes
+
+
+def gateway(deltas: Sequence[Delta]) -> list[bytes]:
+    """What the gateway runs behind its parser."""
+    return asyncio.run(_answered(deltas, is_parsed=True))
+
+
+def gateway_from_bytes(chunks: Sequence[bytes]) -> list[bytes]:
+    """The same from the bytes of the chat server, each chunk a read."""
+    return asyncio.run(_answered(chunks, is_parsed=False))
+
+
+def chat_chunks(deltas: Iterable[Delta]) -> list[bytes]:
+    """The deltas as a chat server sends them, each a server-sent event."""
+    chunks = [_chunk([{"index": 0, "delta": _chat(delta)}]) for delta in deltas]
+    chunks.append(_chunk([{"index": 0, "delta": {}, "finish_reason": REASON}]))
+    chunks.append(_chunk([], USAGE))
+    chunks.append(b"data: [DONE]\n\n")
+    return chunks
+
+
+def _chunk(choices: list[dict[str, Any]], usage: Mapping[str, int] | None = None) -> bytes:
+    """As vLLM writes it."""
+    whole = {
+        "id": "chatcmpl-0123456789abcdef",
+        "object": "chat.completion.chunk",
+        "created": 1_795_215_516,
+        "model": REQUEST["model"],
+        "choices": [
+            {"logprobs": None, "finish_reason": None, **choice} for choice in choices
+        ],
+        "usage": usage,
+    }
+    return b"data: %b\n\n" % msgspec.json.encode(whole)
+
+
+def _chat(delta: Delta) -> dict[str, Any]:
+    if delta.reasoning:
+        return {"reasoning": delta.reasoning}
+    if delta.content:
+        return {"content": delta.content}
+    [call] = delta.tool_calls
+    if call.name:
+        function = {"name": call.name, "arguments": ""}
+        begun = {"id": call.id, "type": "function", "index": call.index}
+        return {"tool_calls": [begun | {"function": function}]}
+    function = {"arguments": call.arguments}
+    return {"tool_calls": [{"index": call.index, "function": function}]}

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
+from typing import Any, Literal
 
 from responses_stream import Delta
 
@@ -19,51 +21,101 @@ class Variant:
     """One way from a parser's deltas to bytes."""
 
     title: str
-    load: Callable[[list[Delta]], Run]
-    """Imports what it takes and prepares the input. ImportError if it is not installed."""
+    kind: Literal["ours", "peer", "limit"]
+    function: str
+    """`module:function` in this package; the module imports what it takes."""
+    given: str = ""
+    """`module:function` that makes the function's input of the deltas."""
+    baseline: str = "vllm-sync"
+    """Which of vLLM's two figures it is compared with: sync with sync, async with async."""
+    is_whole: bool = True
+    """Whether it sends a whole response, and not the frames of deltas alone."""
+
+    def load(self, deltas: list[Delta]) -> Run:
+        """Imports and prepares all that it takes. ImportError if it is not installed."""
+        function = _named(self.function)
+        return partial(function, _named(self.given)(deltas) if self.given else deltas)
 
 
-def _typed(deltas: list[Delta]) -> Run:
-    from .ours import typed
-
-    return partial(typed, deltas)
-
-
-def _one_generator(deltas: list[Delta]) -> Run:
-    from .ours import one_generator
-
-    return partial(one_generator, deltas)
+def _named(place: str) -> Callable[..., Any]:
+    module, name = place.split(":")
+    found: Callable[..., Any] = getattr(
+        importlib.import_module(f".{module}", __package__), name
+    )
+    return found
 
 
-def _vllm_processor(deltas: list[Delta]) -> Run:
-    from .vllm_peer import message, processor
-
-    return partial(processor, list(map(message, deltas)))
-
-
-def _vllm_chain(deltas: list[Delta]) -> Run:
-    from .vllm_peer import chain, message
-
-    return partial(chain, list(map(message, deltas)))
+def texts(deltas: Sequence[Delta]) -> list[str]:
+    """What the floor is given."""
+    return [text for text in map(said, deltas) if text]
 
 
-def _floor(deltas: list[Delta]) -> Run:
-    from .floor import floor
+def messages(deltas: Sequence[Delta]) -> list[Any]:
+    """What vLLM's event code is given, and our plugin."""
+    from .vllm_peer import message
 
-    return partial(floor, [text for text in map(said, deltas) if text])
+    return list(map(message, deltas))
 
+
+VLLM = {"given": "variants:messages", "baseline": "vllm"}
 
 VARIANTS = {
-    "typed": Variant("`feed` + `encode`", _typed),
-    "one-generator": Variant("the same in one async generator", _one_generator),
-    "vllm-sync": Variant("vLLM's processor, driven without async", _vllm_processor),
-    "vllm": Variant("vLLM's event code", _vllm_chain),
-    "floor": Variant("F0: escape the delta, concatenate", _floor),
+    "typed": Variant("`feed` and `encode`", "ours", "ours:typed"),
+    "generator": Variant(
+        "the same in one async generator", "ours", "ours:one_generator", baseline="vllm"
+    ),
+    "gateway": Variant(
+        "the gateway, behind its parser", "ours", "ours:gateway", baseline="vllm"
+    ),
+    "gateway-bytes": Variant(
+        "the gateway, from the chat server's bytes",
+        "ours",
+        "ours:gateway_from_bytes",
+        "ours:chat_chunks",
+        baseline="vllm",
+    ),
+    "plugin": Variant(
+        "the vLLM plugin, behind the parser", "ours", "plugin:plugin", **VLLM
+    ),
+    "vllm-sync": Variant(
+        "vLLM's processor, driven without async",
+        "peer",
+        "vllm_peer:processor",
+        "variants:messages",
+        is_whole=False,
+    ),
+    "vllm": Variant("vLLM's event code", "peer", "vllm_peer:chain", **VLLM),
+    "litellm": Variant(
+        "LiteLLM's responses iterator",
+        "peer",
+        "litellm_peer:iterator",
+        "litellm_peer:chunks",
+        baseline="vllm",
+    ),
+    "models": Variant(
+        "openai's models, delta frames only", "peer", "plain:models", is_whole=False
+    ),
+    "dicts": Variant(
+        "`json.dumps` of dicts, delta frames only", "peer", "plain:dicts", is_whole=False
+    ),
+    "yardstick": Variant(
+        "the least machine, without any checks",
+        "limit",
+        "yardstick:yardstick",
+        is_whole=False,
+    ),
+    "floor": Variant(
+        "F0: escape the delta, concatenate",
+        "limit",
+        "floor:floor",
+        "variants:texts",
+        is_whole=False,
+    ),
 }
 
 
 def load(name: str) -> Run:
-    """ImportError if it is not installed."""
+    """One of them, ready to run. ImportError if it is not installed."""
     return VARIANTS[name].load(workload())
 
 
@@ -73,6 +125,6 @@ def installed() -> dict[str, Run]:
     for name in VARIANTS:
         try:
             found[name] = load(name)
-        except ImportError:
-            continue
+        except ImportError as missing:
+            print(f"without {name}: {missing}")
     return found

@@ -55,7 +55,7 @@ class Parsed:
     def __init__(self, messages: Sequence[DeltaMessage]) -> None:
         self._next = iter(messages).__next__
 
-    def parse_delta(self, **_: Any) -> DeltaMessage:
+    def parse_delta(self, *_: Any, **__: Any) -> DeltaMessage:
         """vLLM's."""
         return self._next()
 
@@ -98,7 +98,14 @@ class Turn:
 
 def step(finish_reason: str | None) -> RequestOutput:
     """One step of the engine, a token long."""
-    output = CompletionOutput(0, "abcd", [1], None, None, finish_reason)
+    output = CompletionOutput(
+        index=0,
+        text="abcd",
+        token_ids=[1],
+        cumulative_logprob=None,
+        logprobs=None,
+        finish_reason=finish_reason,
+    )
     return RequestOutput("1", "", [1], None, [output], finish_reason is not None)
 
 
@@ -124,32 +131,51 @@ def chain(messages: Sequence[DeltaMessage]) -> list[str]:
     return asyncio.run(read())
 
 
-def processor(messages: Sequence[DeltaMessage]) -> list[str]:
-    """vLLM's processor, driven without async."""
-    turn = Turn(messages)
-    machine = SimpleStreamingEventProcessor(tools=turn.request.tools)
-    output = turn.steps[0].outputs[0]
-    frames: list[str] = []
-    number = 0
+class Processor:
+    """vLLM's processor, driven without the generators around it."""
 
-    def send(events: Sequence[Any]) -> None:
-        nonlocal number
+    def __init__(self) -> None:
+        self._processor = SimpleStreamingEventProcessor(tools=[])
+        self._output = step(None).outputs[0]
+        self._number = 0
+
+    def feed(self, said: DeltaMessage) -> list[str]:
+        """The body of vLLM's loop over engine steps."""
+        processor, frames = self._processor, []
+        for part in split_delta(said):
+            target, call = processor.resolve_target_state(part)
+            if target == _StateType.NONE:
+                continue
+            if processor.needs_transition(target, call):
+                frames += self._sent(processor.close_current())
+                frames += self._sent(processor.open(target, call))
+            frames += self._sent(processor.emit_delta(part, self._output, _no_logprobs))
+        return frames
+
+    def end(self) -> list[str]:
+        """What vLLM does behind the loop."""
+        return self._sent(self._processor.close_current())
+
+    def _sent(self, events: Sequence[Any]) -> list[str]:
+        frames = []
         for event in events:
             if hasattr(event, "sequence_number"):
-                event.sequence_number = number
-            number += 1
+                event.sequence_number = self._number
+            self._number += 1
             kind = getattr(event, "type", "unknown")
             data = event.model_dump_json(indent=None, by_alias=True)
             frames.append(f"event: {kind}\ndata: {data}\n\n")
+        return frames
 
+
+def _no_logprobs(_output: CompletionOutput) -> list[Any]:
+    return []
+
+
+def processor(messages: Sequence[DeltaMessage]) -> list[str]:
+    """The same for a whole turn."""
+    machine = Processor()
+    frames: list[str] = []
     for said in messages:
-        for part in split_delta(said):
-            target, call = machine.resolve_target_state(part)
-            if target == _StateType.NONE:
-                continue
-            if machine.needs_transition(target, call):
-                send(machine.close_current())
-                send(machine.open(target, call))
-            send(machine.emit_delta(part, output, lambda _: []))
-    send(machine.close_current())
-    return frames
+        frames += machine.feed(said)
+    return frames + machine.end()

@@ -85,7 +85,7 @@ def _texts(calls: list[list[str]]) -> list[str]:
     arguments = [piece for pieces in calls for piece in pieces]
     escaped = ESCAPED - sum(map(needs_escape, arguments))
     count = REASONING + CONTENT
-    kinds = [QUOTED] * escaped + [ACCENTED] * NOT_ASCII
+    kinds: list[tuple[str, ...]] = [QUOTED] * escaped + [ACCENTED] * NOT_ASCII
     kinds += [PLAIN] * (count - len(kinds))
     rng.shuffle(kinds)
     texts = [rng.choice(kind) for kind in kinds]

@@ -1,6 +1,6 @@
 """What reading a chat stream costs with each HTTP client.
 
-    python tools/bench_http_clients.py [--streams 32] [--chunks 400] [--rounds 5]
+    python -m tools.bench.http_clients [--streams 32] [--chunks 400] [--rounds 5]
 
 A server in another process sends to each of N streams one chunk a tick. The clients take
 turns, round by round, so that a noisy neighbour hits all of them alike. The figure is the

@@ -1,0 +1,46 @@
+"""Whether all variants say the same: what costs less because it says less is no gain."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import msgspec
+
+from responses_stream import ServerSentEvent, SSEDecoder, TranscriptChecker
+
+from .variants import VARIANTS, Run
+from .workload import said, workload
+
+
+def check(runs: Mapping[str, Run]) -> list[str]:
+    """What each of them does not say as it should; nothing if all is well."""
+    expected = "".join(map(said, workload()))
+    faults = []
+    for name, run in runs.items():
+        events = [each for each in _decoded(run()) if each.data != "[DONE]"]
+        wires = [msgspec.json.decode(each.data) for each in events]
+        text = "".join(
+            wire["delta"] for wire in wires if isinstance(wire.get("delta"), str)
+        )
+        if text != expected:
+            faults.append(f"{name}: {len(text)} characters in deltas, not those of W")
+        if VARIANTS[name].is_whole and wires[-1]["type"] != "response.completed":
+            faults.append(f"{name}: ends with {wires[-1]['type']}")
+        if VARIANTS[name].kind == "ours":
+            faults += [f"{name}: {message}" for message in _violations(wires)]
+    return faults
+
+
+def _decoded(frames: Sequence[bytes | str]) -> list[ServerSentEvent]:
+    decoder = SSEDecoder()
+    return [
+        event
+        for frame in frames
+        for event in decoder.feed(frame if isinstance(frame, bytes) else frame.encode())
+    ]
+
+
+def _violations(wires: Sequence[object]) -> list[str]:
+    checker = TranscriptChecker()
+    found = [violation for wire in wires for violation in checker.feed(wire)]
+    return [violation.message for violation in [*found, *checker.close()]]

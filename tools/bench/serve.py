@@ -1,0 +1,126 @@
+"""Servers that stand beside the gateway, on the same HTTP stack.
+
+    python -m tools.bench.serve raw|vllm --upstream URL --port PORT
+
+`raw` sends the chat server's bytes on as they come: what no gateway can do with less.
+`vllm` is the gateway with vLLM's event code in the place of ours.
+"""
+
+from __future__ import annotations
+
+import argparse
+import gc
+from collections.abc import AsyncIterator, Iterable, Mapping
+from contextlib import asynccontextmanager
+from typing import Any
+
+import aiohttp
+import uvicorn
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.routing import Route
+from starlette.types import ASGIApp, Receive, Scope, Send
+
+from responses_stream import Delta
+from responses_stream.gateway import app as gateway
+from responses_stream.gateway.answers import EVENT_STREAM, EventAnswer
+from responses_stream.gateway.settings import Settings
+
+
+def raw(upstream: str) -> Starlette:
+    """A proxy that looks at nothing."""
+    session: aiohttp.ClientSession
+
+    @asynccontextmanager
+    async def lifespan(_app: Starlette) -> AsyncIterator[None]:
+        nonlocal session
+        connector = aiohttp.TCPConnector(limit=0)
+        async with aiohttp.ClientSession(connector=connector) as session:
+            yield
+
+    async def relay(request: Request) -> ASGIApp:
+        body = await request.body()
+
+        async def answer(_scope: Scope, _receive: Receive, send: Send) -> None:
+            async with session.post(f"{upstream}/chat/completions", data=body) as response:
+                await send(
+                    {
+                        "type": "http.response.start",
+                        "status": 200,
+                        "headers": list(EVENT_STREAM),
+                    }
+                )
+                while data := await response.content.readany():
+                    await send(
+                        {"type": "http.response.body", "body": data, "more_body": True}
+                    )
+                await send({"type": "http.response.body", "body": b""})
+
+        return answer
+
+    route = Route("/v1/chat/completions", relay, methods=["POST"])
+    return Starlette(routes=[route], lifespan=lifespan)
+
+
+def vllm(upstream: str) -> Starlette:
+    """The gateway with vLLM's event code."""
+    from .vllm_peer import Processor, message
+
+    class Response:
+        """In the place of our ResponseStream."""
+
+        def __init__(self, _request: Mapping[str, Any], **_choices: Any) -> None:
+            self.ended = False
+            self._processor = Processor()
+
+        def start(self) -> list[str]:
+            return []
+
+        def keep_alive(self) -> list[str]:
+            return []
+
+        def feed(self, delta: Delta) -> list[str]:
+            return self._processor.feed(message(delta))
+
+        def finish(self, _reason: str, _usage: object = None) -> list[str]:
+            self.ended = True
+            return self._processor.end()
+
+        def fail(self, error: Mapping[str, Any], _usage: object = None) -> list[str]:
+            raise RuntimeError(str(error))
+
+    class VLLMAnswer(EventAnswer):
+        """Sends what vLLM's code has encoded."""
+
+        def encode(self, said: Iterable[Any]) -> bytes:
+            return "".join(said).encode()
+
+    vars(gateway).update(ResponseStream=Response, EventAnswer=VLLMAnswer)
+    # As vLLM does: all that it has loaded would be looked through for garbage.
+    gc.collect()
+    gc.freeze()
+    return gateway.create_app(Settings(upstream=upstream))
+
+
+KINDS = {"raw": raw, "vllm": vllm}
+
+
+def main() -> None:
+    """Serves."""
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("kind", choices=KINDS)
+    parser.add_argument("--upstream", required=True)
+    parser.add_argument("--port", type=int, required=True)
+    args = parser.parse_args()
+    # As `responses-stream serve` has it.
+    uvicorn.run(
+        KINDS[args.kind](args.upstream),
+        port=args.port,
+        log_level="warning",
+        server_header=False,
+        ws="none",
+    )
+
+
+if __name__ == "__main__":
+    main()
