@@ -37,7 +37,7 @@ from .items import Logprob, TopLogprob
 from .sse import DONE, ServerSentEvent, SSEDecoder, encode, encode_all, encode_comment
 from .stream import ResponseStream
 from .usage import Usage
-from .wire import Event
+from .wire import Event, Events
 
 __all__ = [
     "DONE",
@@ -47,6 +47,7 @@ __all__ = [
     "CustomToolCallInputDone",
     "Delta",
     "Event",
+    "Events",
     "FullDelta",
     "FunctionCallArgumentsDelta",
     "FunctionCallArgumentsDone",

@@ -17,14 +17,14 @@ import msgspec
 
 from .errors import LocalProtocolError, RemoteProtocolError
 from .stream import ResponseStream
-from .wire import Event
+from .wire import Events
 
 
 class ScriptError(RemoteProtocolError):
     """A line that cannot be played. The transcript before it ended as failed."""
 
 
-def play(lines: Iterable[bytes | str], **options: Any) -> Iterator[list[Event]]:
+def play(lines: Iterable[bytes | str], **options: Any) -> Iterator[Events]:
     """The events of each line as it comes, and of the end.
 
     Args:
@@ -58,7 +58,7 @@ def play(lines: Iterable[bytes | str], **options: Any) -> Iterator[list[Event]]:
         raise ScriptError(fault)
 
 
-def _steps(stream: ResponseStream, entry: Mapping[str, Any]) -> Iterator[list[Event]]:
+def _steps(stream: ResponseStream, entry: Mapping[str, Any]) -> Iterator[Events]:
     if "request" in entry:
         raise LocalProtocolError("a second request; expected deltas or a finish_reason")
     yield stream.feed(entry)

@@ -41,7 +41,7 @@ from .state import (
     Table,
     is_phantom,
 )
-from .tail import Tail, TextTail
+from .tail import CallTail, TextTail
 from .wire import DeltaEvent, Event, Place
 
 Logprobs: TypeAlias = tuple[Logprob, ...]
@@ -177,7 +177,7 @@ class GrowingItem:
         """Says what was held."""
         raise NotImplementedError
 
-    def tail(self, next_number: Callable[[], int]) -> Tail | None:
+    def tail(self, next_number: Callable[[], int]) -> TextTail | CallTail | None:
         """Where the open item goes on, if that is in one place. See tail.py."""
         raise NotImplementedError
 
@@ -303,7 +303,7 @@ class GrowingText(GrowingItem):
                 self.content.append(finished)
         self._open = []
 
-    def tail(self, next_number: Callable[[], int]) -> Tail | None:
+    def tail(self, next_number: Callable[[], int]) -> TextTail | None:
         """See GrowingItem.tail."""
         if len(self._open) != 1 or self._code_points.half:
             return None
@@ -311,7 +311,7 @@ class GrowingText(GrowingItem):
         if part.kind is REFUSED:
             return None
         end = part.pieces.append, part.kind.delta, part.place, next_number
-        return TextTail(end, self.speech)
+        return self.speech == "reasoning", end
 
     def settle(self, status: Status, out: Sender) -> None:  # noqa: ARG002
         """See GrowingItem.settle."""

@@ -14,39 +14,21 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from .calls import CallIds, CallIndex, GrowingCall
-from .code_points import mend_all
+from .code_points import is_whole, mend_all
 from .deltas import Delta, ToolCallDelta, as_delta, mended
 from .drafts import Drafts
 from .errors import LocalProtocolError
-from .growing import (
-    Annotations,
-    GrowingMessage,
-    GrowingReasoning,
-    GrowingText,
-    Logprobs,
-)
+from .finish_reasons import FAILED, INCOMPLETE, REASONS
+from .growing import Annotations, GrowingMessage, GrowingReasoning, GrowingText, Logprobs
 from .ids import Clock, Ids, random_ids
 from .items import Status
-from .kinds import (
-    DIALECTS,
-    NOTHING,
-    TEXT_PARTS,
-    CallKind,
-    Dialect,
-    PartKind,
-    ReasoningAs,
-)
+from .kinds import DIALECTS, NOTHING, TEXT_PARTS, CallKind, Dialect, PartKind, ReasoningAs
 from .state import ORDERS, START, STRICT, Machine, Order, Speech, is_phantom
-from .tail import Tail
+from .tail import CallTail, TextTail
 from .tools import Tool, ToolIndex, said_call_ids
 from .transcript import SERVER_ERROR, Transcript
 from .usage import Usage
-from .wire import Event
-
-COMPLETED: Final = frozenset({"stop", "tool_calls", "function_call"})
-INCOMPLETE: Final = {"length": "max_output_tokens", "content_filter": "content_filter"}
-FAILED: Final = frozenset({"abort", "error"})
-REASONS: Final = (*sorted(COMPLETED), *INCOMPLETE, *sorted(FAILED))
+from .wire import Events
 
 EVERYTHING: Final = len(STRICT[START])
 """How many exits a row has that refuses nothing."""
@@ -107,7 +89,8 @@ class ResponseStream:
 
         self._drafts = Drafts()
         self._calls = CallIndex(new_call)
-        self._tail: Tail | None = None
+        self._text_tail: TextTail | None = None
+        self._call_tail: CallTail | None = None
         """Where most deltas go on; None while anything is in doubt."""
 
     @property
@@ -128,7 +111,7 @@ class ResponseStream:
         """What was said and no event has told of yet."""
         return self._drafts
 
-    def start(self) -> list[Event]:
+    def start(self) -> Events:
         """`response.created` and `response.in_progress`, unless they are out already.
 
         Every other method starts the stream too; call this to start it before there is
@@ -137,7 +120,7 @@ class ResponseStream:
         self._transcript.start()
         return self._transcript.drain()
 
-    def keep_alive(self) -> list[Event]:
+    def keep_alive(self) -> Events:
         """One more `response.in_progress`, for a silent line.
 
         Nothing once the response has ended, and nothing in the Open Responses dialect,
@@ -146,22 +129,35 @@ class ResponseStream:
         self._transcript.keep_alive()
         return self._transcript.drain()
 
-    def feed(self, said: object) -> list[Event]:
+    def feed(self, said: object) -> Events:
         """The events that follow from one delta: ours, or anything that as_delta reads."""
         if type(said) is not Delta:
             said = as_delta(said)
             if type(said) is not Delta:
                 return self._feed(said)
-        tail = self._tail
-        if tail is None or (text := tail.more(said)) is None:
-            return self._feed(said)
-        if not text:
-            return []
-        add, event, place, next_number = tail.end
-        add(text)
-        return [event(place, text, next_number())]
+        if said.tool_calls:
+            return self._feed_call(said)
+        if self._text_tail is not None:
+            is_thought, (keep, event, place, next_number) = self._text_tail
+            text, other = said.content, said.reasoning
+            if is_thought:
+                text, other = other, text
+            if text and not other and (text.isascii() or is_whole(text)):
+                keep(text)
+                return (event(place, text, next_number()),)
+        return self._feed(said)
 
-    def _feed(self, delta: Delta) -> list[Event]:
+    def _feed_call(self, delta: Delta) -> Events:
+        tail = self._call_tail
+        if tail is None or (text := tail.more(delta)) is None:
+            return self._feed(delta)
+        if not text:
+            return ()
+        keep, event, place, next_number = tail.end
+        keep(text)
+        return (event(place, text, next_number()),)
+
+    def _feed(self, delta: Delta) -> Events:
         """The long way, for a delta that says anything new: see tail.py."""
         if len(self._order.exits) < EVERYTHING or delta.tool_calls:
             self._check(delta)
@@ -179,12 +175,10 @@ class ResponseStream:
             self._call(call_delta)
         if self._drafts:
             self._advance()
-        self._tail = self._find_tail()
+        self._find_tail()
         return self._transcript.drain()
 
-    def finish(
-        self, reason: str, usage: Usage | Mapping[str, Any] | None = None
-    ) -> list[Event]:
+    def finish(self, reason: str, usage: Usage | Mapping[str, Any] | None = None) -> Events:
         """The model is done; what is still held comes out, then the terminal event.
 
         Args:
@@ -221,7 +215,7 @@ class ResponseStream:
         self,
         error: BaseException | Mapping[str, Any] | str,
         usage: Usage | Mapping[str, Any] | None = None,
-    ) -> list[Event]:
+    ) -> Events:
         """Something broke: the open item becomes incomplete, the response failed.
 
         Args:
@@ -237,16 +231,16 @@ class ResponseStream:
             message = type(error).__name__
         return self._fail(code, message, Usage.read(usage))
 
-    def _fail(self, code: str, message: str, usage: Usage | None) -> list[Event]:
+    def _fail(self, code: str, message: str, usage: Usage | None) -> Events:
         self._order.advance("finish")
         self._settle("incomplete", self._rules.left_open_when_failed)
         self._transcript.fail(code, message, usage)
         return self._transcript.drain()
 
-    def close(self) -> list[Event]:
+    def close(self) -> Events:
         """The input ended. Without a finish before, that is a failure, never an end."""
         if self.ended:
-            return []
+            return ()
         return self.fail("the model server's stream ended without a finish reason")
 
     # What is said ---------------------------------------------------------------------
@@ -327,14 +321,16 @@ class ResponseStream:
             self._transcript.close_open("completed")
             self._transcript.announce(draft)
 
-    def _find_tail(self) -> Tail | None:
+    def _find_tail(self) -> None:
         """Where a delta goes on that only says more of what is open, if that is sure."""
+        self._text_tail = self._call_tail = None
         item = self._transcript.open
         if item is None or self._drafts or not self._order.stays(item.speech):
-            return None
-        if item.speech == "tool_call" and not self._calls.continues(item):
-            return None
-        return item.tail(self._transcript.next_number)
+            return
+        if isinstance(item, GrowingText):
+            self._text_tail = item.tail(self._transcript.next_number)
+        elif isinstance(item, GrowingCall) and self._calls.continues(item):
+            self._call_tail = item.tail(self._transcript.next_number)
 
     def _settle(self, status: Status, left_open: frozenset[Speech] = NOTHING) -> None:
         """At the end nothing is worth waiting for: all that is held comes out.
@@ -342,7 +338,7 @@ class ResponseStream:
         But what is left open stays the last item.
         """
         self._transcript.start()
-        self._tail = None
+        self._text_tail = self._call_tail = None
         for draft in self._drafts.take_all():
             self._transcript.close_open(status, left_open)
             if self._transcript.open is None:

@@ -11,62 +11,30 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TypeAlias
 
-from .code_points import CodePoints, is_whole
+from .code_points import CodePoints
 from .deltas import Delta
 from .json_text import InputUnescaper
-from .state import Speech
 from .wire import DeltaEvent, Place
 
 End: TypeAlias = tuple[Callable[[str], None], type[DeltaEvent], Place, Callable[[], int]]
 """What it takes to say more: what keeps the text, the class of the events, where they go,
-and what gives them their numbers."""
+and what gives them their numbers. A tuple, for it is taken apart once for every delta."""
+
+TextTail: TypeAlias = tuple[bool, End]
+"""The end of a part that waits for no half code point: whether it is of a thought."""
 
 
-class Tail:
-    """The end of a part's text, or of a call's arguments."""
-
-    __slots__ = ("end",)
-
-    def __init__(self, end: End) -> None:
-        self.end = end
-
-    def more(self, delta: Delta) -> str | None:
-        """What a delta says more of this, if it only does that.
-
-        None if it needs a closer look: the long way.
-        """
-        raise NotImplementedError
-
-
-class TextTail(Tail):
-    """Of a part of a message, or of a thought, that waits for no half code point."""
-
-    __slots__ = ("_is_thought",)
-
-    def __init__(self, end: End, speech: Speech) -> None:
-        super().__init__(end)
-        self._is_thought = speech == "reasoning"
-
-    def more(self, delta: Delta) -> str | None:
-        """See Tail."""
-        text, other = delta.content, delta.reasoning
-        if self._is_thought:
-            text, other = other, text
-        if other or delta.tool_calls:
-            return None
-        return text if text.isascii() or is_whole(text) else None
-
-
-class CallTail(Tail):
-    """Of a call.
+class CallTail:
+    """The end of a call's arguments.
 
     Args:
+        end: See End.
         index: The parser's number for the call, if it has one.
         keep: Takes its arguments as they come.
         reader: Makes what they say of them.
     """
 
-    __slots__ = ("_index", "_keep", "_reader")
+    __slots__ = ("_index", "_keep", "_reader", "end")
 
     def __init__(
         self,
@@ -75,13 +43,13 @@ class CallTail(Tail):
         keep: Callable[[str], None],
         reader: CodePoints | InputUnescaper,
     ) -> None:
-        super().__init__(end)
+        self.end = end
         self._index = index
         self._keep = keep
         self._reader = reader
 
     def more(self, delta: Delta) -> str | None:
-        """See Tail."""
+        """What a delta says more of this; None if it says anything else."""
         calls = delta.tool_calls
         if len(calls) != 1 or delta.content or delta.reasoning:
             return None

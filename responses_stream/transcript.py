@@ -31,7 +31,7 @@ from .kinds import NOTHING, Dialect
 from .response_object import echo, response_object
 from .state import IN_PROGRESS, RESPONSE, TERMINALS, Machine, ResponseState, Speech
 from .usage import Usage
-from .wire import DeltaEvent, Event, Place
+from .wire import DeltaEvent, Event, Events, Place
 
 SERVER_ERROR: Final = "server_error"
 """The code of every failure that nobody has named better; codex runs the turn again."""
@@ -79,10 +79,10 @@ class Transcript:
         """Whether no item has come out."""
         return not self._output
 
-    def drain(self) -> list[Event]:
+    def drain(self) -> Events:
         """The events since the last drain."""
         events, self._events = self._events, []
-        return events
+        return tuple(events)
 
     def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
         """See growing.Sender."""

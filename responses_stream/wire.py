@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import TYPE_CHECKING, Any, ClassVar, Self, get_args
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, get_args
 
 import msgspec
 from msgspec import Struct
@@ -58,6 +58,10 @@ class Event(Struct, frozen=True, gc=False, tag_field="type"):
             self.to_dict()
         )
         return model
+
+
+Events: TypeAlias = tuple[Event, ...]
+"""What follows from one thing that was said, in order; mostly one, or none."""
 
 
 class DeltaEvent(Event, frozen=True):

@@ -15,6 +15,7 @@ from openai.types.responses import Response
 from responses_stream import (
     DONE,
     Event,
+    Events,
     LocalProtocolError,
     ResponseStream,
     SSEDecoder,
@@ -43,16 +44,16 @@ def run(steps: Iterable[object], **options: Any) -> list[Event]:
     an input that ended early.
     """
     stream = fixed_stream(options.pop("request", None), **options)
-    events = stream.start()
+    events = [*stream.start()]
     for step in steps:
         try:
             events += _step(stream, step)
         except LocalProtocolError:
             continue
-    return events + stream.close()
+    return [*events, *stream.close()]
 
 
-def _step(stream: ResponseStream, step: object) -> list[Event]:
+def _step(stream: ResponseStream, step: object) -> Events:
     if isinstance(step, dict) and "finish_reason" in step:
         return stream.finish(step["finish_reason"], step.get("usage"))
     if isinstance(step, dict) and "error" in step:

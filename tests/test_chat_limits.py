@@ -49,7 +49,7 @@ BROKEN = {
 def read(pieces: Iterable[bytes], limits: AnswerLimits = LIMITS) -> list[dict[str, Any]]:
     reader = ChatReader(fixed_stream(order="interleaved"), limits)
     events = [event for piece in pieces for event in reader.feed(piece)]
-    return [event.to_dict() for event in events + reader.close()]
+    return [event.to_dict() for event in (*events, *reader.close())]
 
 
 @pytest.mark.parametrize("name", BROKEN)

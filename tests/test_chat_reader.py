@@ -29,7 +29,7 @@ def read(body: Iterable[bytes]) -> list[Event]:
     """All events that come of a body."""
     reader = ChatReader(fixed_stream(order="interleaved"))
     events = [event for piece in body for event in reader.feed(piece)]
-    return events + reader.close()
+    return [*events, *reader.close()]
 
 
 def test_an_answer_becomes_a_response():
@@ -86,7 +86,7 @@ def test_the_end_comes_with_done():
     reader = ChatReader(fixed_stream())
     reader.feed(ROLE + b"".join(said("Hi")))
 
-    assert [] == reader.feed(STOP)
+    assert () == reader.feed(STOP)
     assert reader.finished
     assert not reader.ended
     assert "response.completed" == reader.feed(DONE)[-1].type
@@ -106,9 +106,9 @@ def test_nothing_follows_the_end():
     reader = ChatReader(fixed_stream())
     reader.feed(b"".join(HELLO))
 
-    assert [] == reader.feed(chunk({"content": "more"}))
-    assert [] == reader.close()
-    assert [] == reader.fail(read_failure("late"))
+    assert () == reader.feed(chunk({"content": "more"}))
+    assert () == reader.close()
+    assert () == reader.fail(read_failure("late"))
     assert reader.failure is None
 
 

@@ -140,7 +140,7 @@ def test_nothing_is_taken_after_the_finish(order, letter):
 
     with pytest.raises(LocalProtocolError, match="expected nothing more"):
         stream.finish("stop") if letter == "finish" else stream.feed(LETTERS[letter])
-    assert [] == stream.close() == stream.keep_alive()
+    assert () == stream.close() == stream.keep_alive()
 
 
 @pytest.mark.parametrize("refused", ["text", "reasoning", "compound"])

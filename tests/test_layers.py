@@ -15,7 +15,7 @@ PACKAGE = Path(responses_stream.__file__).parent
 LAYERS = {
     "ground": ["errors", "ids", "code_points", "json_text"],
     "words": ["items", "usage", "wire", "events", "deltas", "event_types", "tools"],
-    "grammar": ["state", "rules", "kinds"],
+    "grammar": ["state", "rules", "kinds", "finish_reasons"],
     "machines": [
         *("response_object", "tail", "growing", "calls", "drafts", "transcript", "stream"),
         *("seen", "checker", "sse"),

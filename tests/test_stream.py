@@ -55,7 +55,7 @@ def test_created_leaves_before_anything_is_said():
     stream = fixed_stream()
 
     assert ["created", "in_progress"] == types(stream.start())
-    assert [] == stream.start()
+    assert () == stream.start()
 
 
 def test_open_responses_has_no_keep_alive_event():
@@ -63,7 +63,7 @@ def test_open_responses_has_no_keep_alive_event():
     stream = fixed_stream(dialect="openresponses")
     stream.start()
 
-    assert [] == stream.keep_alive()
+    assert () == stream.keep_alive()
 
 
 def test_strict_names_what_was_legal():
@@ -159,7 +159,7 @@ def test_what_came_out_at_the_end_does_not_come_again():
     stream.feed(call(1, name="g", arguments="{}"))
     stream.finish("tool_calls")
 
-    assert [] == stream.feed({"content": None})
+    assert () == stream.feed({"content": None})
 
 
 def test_the_held_call_comes_out_before_the_end():

@@ -118,4 +118,4 @@ def test_an_empty_delta_says_nothing():
     assert stream.feed(Delta())
     stream.feed(Delta(content="a"))
 
-    assert [] == stream.feed(Delta())
+    assert () == stream.feed(Delta())

@@ -184,7 +184,7 @@ def _responded(pieces: Iterable[bytes]) -> bytes:
     )
     reader = ChatReader(stream)
     events = [event for piece in pieces for event in reader.feed(piece)]
-    return _encoded(events + reader.close()) + DONE
+    return _encoded([*events, *reader.close()]) + DONE
 
 
 def _aligned(pieces: Iterable[bytes]) -> tuple[bytes, bool]:
@@ -233,7 +233,7 @@ def _streamed(data: bytes) -> list[Event]:
             events += stream.finish("content_filter")
         case 3:
             events += stream.fail({"code": "slow_down", "message": "later"})
-    return events + stream.close()
+    return [*events, *stream.close()]
 
 
 def _mangled(data: bytes) -> Iterator[Any]:

@@ -16,7 +16,7 @@ import msgspec
 
 from responses_stream.deltas import Delta, ToolCallDelta, as_delta
 from responses_stream.errors import LocalProtocolError, RemoteProtocolError
-from responses_stream.stream import REASONS
+from responses_stream.finish_reasons import REASONS
 
 from .body import read_json
 from .failures import Failure, read_failure

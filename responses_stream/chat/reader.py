@@ -13,9 +13,9 @@ from typing import Any, Protocol
 from responses_stream.deltas import Delta
 from responses_stream.drafts import Drafts
 from responses_stream.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
-from responses_stream.stream import FAILED
+from responses_stream.finish_reasons import FAILED
 from responses_stream.usage import Usage
-from responses_stream.wire import Event
+from responses_stream.wire import Event, Events
 
 from .body import DONE, ChatBody, ChatText, read_json
 from .chunks import Said, read_chunk
@@ -34,13 +34,13 @@ class Response(Protocol):
     def drafts(self) -> Drafts:
         """See ResponseStream.drafts."""
 
-    def feed(self, said: Delta, /) -> list[Event]:
+    def feed(self, said: Delta, /) -> Events:
         """See ResponseStream.feed."""
 
-    def finish(self, reason: str, usage: Usage | None, /) -> list[Event]:
+    def finish(self, reason: str, usage: Usage | None, /) -> Events:
         """See ResponseStream.finish."""
 
-    def fail(self, error: Mapping[str, Any], usage: Usage | None, /) -> list[Event]:
+    def fail(self, error: Mapping[str, Any], usage: Usage | None, /) -> Events:
         """See ResponseStream.fail."""
 
 
@@ -70,7 +70,7 @@ class ChatReader:
         """Whether all that matters has come: usage may still follow, and `[DONE]`."""
         return self._reason is not None or self.failure is not None
 
-    def feed(self, data: bytes) -> list[Event]:
+    def feed(self, data: bytes) -> Events:
         """The events that follow from more of the body."""
         events: list[Event] = []
         try:
@@ -81,26 +81,27 @@ class ChatReader:
         drafts = self._response.drafts
         if drafts or drafts.calls_begun > self._limits.max_calls:
             events += self._check_limits()
-        return events
+        return tuple(events)
 
-    def close(self) -> list[Event]:
+    def close(self) -> Events:
         """The body has ended, and so has the response."""
         try:
-            events = [event for text in self._body.close() for event in self._take(text)]
+            texts = self._body.close()
         except ProtocolError as error:
-            events = self._misread(error)
-        return events + self._end()
+            return self._misread(error) + self._end()
+        events = [event for text in texts for event in self._take(text)]
+        return (*events, *self._end())
 
-    def fail(self, failure: Failure) -> list[Event]:
+    def fail(self, failure: Failure) -> Events:
         """Something broke on the way, and so has the response."""
         if self.ended:
-            return []
+            return ()
         self.failure = failure
         return self._response.fail(failure.in_stream(), self._usage)
 
-    def _check_limits(self) -> list[Event]:
+    def _check_limits(self) -> Events:
         if self.ended:
-            return []
+            return ()
         drafts, limits = self._response.drafts, self._limits
         if drafts.held > limits.max_held:
             message = (
@@ -110,10 +111,10 @@ class ChatReader:
         elif drafts.calls_begun > limits.max_calls:
             message = f"the model began more than {limits.max_calls} calls"
         else:
-            return []
+            return ()
         return self.fail(read_failure(message))
 
-    def _take(self, text: ChatText) -> list[Event]:
+    def _take(self, text: ChatText) -> Events:
         if text.data == DONE:
             return self._end()
         if text.event == "error":
@@ -123,25 +124,25 @@ class ChatReader:
         except ProtocolError as error:
             return self._misread(error)
 
-    def _say(self, said: Said | Failure) -> list[Event]:
+    def _say(self, said: Said | Failure) -> Events:
         if isinstance(said, Failure):
             return self.fail(said)
         if said.usage is not None:
             self._usage = _usage(said.usage) or self._usage
         if said.finish_reason is not None:
             self._reason = said.finish_reason
-        events = [] if said.delta is None else self._response.feed(said.delta)
+        events = () if said.delta is None else self._response.feed(said.delta)
         if self.finished and not said.has_choices:
             events += self._end()
         return events
 
-    def _misread(self, error: ProtocolError) -> list[Event]:
+    def _misread(self, error: ProtocolError) -> Events:
         # Behind the finish nothing matters that much.
-        return [] if self.finished else self.fail(read_failure(str(error)))
+        return () if self.finished else self.fail(read_failure(str(error)))
 
-    def _end(self) -> list[Event]:
+    def _end(self) -> Events:
         if self.ended:
-            return []
+            return ()
         if self._reason is None:
             message = "the model server's stream ended without a finish reason"
             return self.fail(read_failure(message))

@@ -13,7 +13,7 @@ from uuid import uuid4
 import msgspec
 
 from responses_stream.errors import LocalProtocolError, RemoteProtocolError
-from responses_stream.stream import FAILED
+from responses_stream.finish_reasons import FAILED
 from responses_stream.usage import Usage
 
 from .chunks import finish_reason, flat_content, whole_number

@@ -22,7 +22,7 @@ from responses_stream.chat.reader import ChatReader
 from responses_stream.events import OutputItemAdded
 from responses_stream.sse import DONE, encode_all, encode_comment
 from responses_stream.stream import ResponseStream
-from responses_stream.wire import Event
+from responses_stream.wire import Event, Events
 
 from .hang_up import unless_gone
 from .refusals import BROKEN, Refused, error_response
@@ -306,7 +306,7 @@ class EventAnswer(StreamedAnswer[Event]):
                 await self._beat()
 
     async def _beat(self) -> None:
-        events: list[Event] = []
+        events: Events = ()
         if self.settings.keep_alive_mode == "event":
             events = self.stream.keep_alive()
         # Open Responses knows no second response.in_progress.

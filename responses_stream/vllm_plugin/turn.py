@@ -24,7 +24,7 @@ from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.clients import dialect_for
 from responses_stream.stream import ResponseStream
 from responses_stream.usage import InputTokensDetails, OutputTokensDetails, Usage
-from responses_stream.wire import Event
+from responses_stream.wire import Events
 
 from .seam import Context, Core, Request, log
 from .settings import Settings
@@ -108,7 +108,7 @@ class Turn:
         kind = sampling_params.output_kind
         sampling_params.output_kind = type(kind).DELTA
 
-    async def events(self) -> AsyncGenerator[list[Event]]:
+    async def events(self) -> AsyncGenerator[Events]:
         """All events, in order, as they come; at least one in each list.
 
         It raises nothing but CancelledError: what goes wrong is said by the last event.
@@ -128,20 +128,20 @@ class Turn:
                 await close()
         yield await self._closed(events)
 
-    def cancel(self) -> list[Event]:
+    def cancel(self) -> Events:
         """The last events of a response that nobody will finish."""
         if self.stream.ended:
-            return []
+            return ()
         return self.stream.fail("the response was cancelled", self._usage())
 
-    def _events_of(self, step: Any) -> list[Event]:
+    def _events_of(self, step: Any) -> Events:
         found = step.last_output
         if found is None or not found.outputs:
-            return []
+            return ()
         self._finish_reason = found.outputs[0].finish_reason
         return self.stream.feed(self._reader.read(found))
 
-    def _finish(self) -> list[Event]:
+    def _finish(self) -> Events:
         if self._finish_reason is None:
             return self._fail(_broken("the engine stopped without a finish reason"))
         reason = REASONS.get(self._finish_reason, "stop")
@@ -152,10 +152,10 @@ class Turn:
             return self._fail(_broken("the model ended inside the arguments of a call"))
         return self.stream.finish(reason, self._usage())
 
-    def _fail(self, failure: Failure) -> list[Event]:
+    def _fail(self, failure: Failure) -> Events:
         self.failure = failure
         if self.stream.ended:
-            return []
+            return ()
         return self.stream.fail(failure.in_stream(), self._usage())
 
     def _failure_of(self, error: Exception) -> Failure:
@@ -186,7 +186,7 @@ class Turn:
 
     # What vLLM itself makes of it -----------------------------------------------------
 
-    async def _closed(self, events: list[Event]) -> list[Event]:
+    async def _closed(self, events: Events) -> Events:
         """The last events, with what vLLM has to add. It logs and stores by the way."""
         if self.failure is not None:
             return events

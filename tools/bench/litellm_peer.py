@@ -6,7 +6,6 @@ not in the figure. The JSON is made as its proxy does.
 
 from __future__ import annotations
 
-import asyncio
 import os
 from collections.abc import Sequence
 from typing import Any, Self
@@ -24,6 +23,7 @@ from litellm.types.utils import ModelResponseStream
 
 from responses_stream import Delta
 
+from .loop import run
 from .ours import chat_chunks
 from .workload import MODEL, REQUEST
 
@@ -76,4 +76,4 @@ def iterator(stream: Sequence[ModelResponseStream]) -> list[str]:
             async for event in events
         ]
 
-    return asyncio.run(read())
+    return run(read())

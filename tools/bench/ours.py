@@ -2,20 +2,29 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from typing import Any
 
 import msgspec
 
-from responses_stream import DONE, Delta, ResponseStream, counted_ids, encode
+from responses_stream import (
+    DONE,
+    Delta,
+    Events,
+    ResponseStream,
+    counted_ids,
+    encode,
+    encode_all,
+)
 from responses_stream.chat.failures import Failure
 from responses_stream.gateway.answers import EventAnswer
+from responses_stream.gateway.exchange import Exchange
+from responses_stream.gateway.limits import OpenStreams
 from responses_stream.gateway.settings import Settings
 from responses_stream.gateway.upstream import Question
-from responses_stream.wire import Event
 
+from .loop import run
 from .workload import REQUEST
 
 USAGE = {"prompt_tokens": 10, "completion_tokens": 2_002, "total_tokens": 2_012}
@@ -51,13 +60,13 @@ def one_generator(deltas: Sequence[Delta]) -> list[bytes]:
         async for delta in said():
             events = response.feed(delta)
             if events:
-                yield b"".join(map(encode, events))
-        yield b"".join(map(encode, response.finish(REASON, USAGE))) + DONE
+                yield encode_all(events)
+        yield encode_all(response.finish(REASON, USAGE)) + DONE
 
     async def read() -> list[bytes]:
         return [frames async for frames in writes()]
 
-    return asyncio.run(read())
+    return run(read())
 
 
 # The gateway ----------------------------------------------------------------------------
@@ -69,21 +78,22 @@ class Parsed:
     def __init__(self, response: ResponseStream) -> None:
         self._response = response
         self.finished = False
+        self.failure: Failure | None = None
 
     @property
     def ended(self) -> bool:
         """See Machine."""
         return self._response.ended
 
-    def feed(self, delta: Any) -> list[Event]:
+    def feed(self, delta: Any) -> Events:
         """See Machine."""
         return self._response.feed(delta)
 
-    def close(self) -> list[Event]:
+    def close(self) -> Events:
         """See Machine."""
         return self._response.finish(REASON, USAGE)
 
-    def fail(self, failure: Failure) -> list[Event]:
+    def fail(self, failure: Failure) -> Events:
         """See Machine."""
         return self._response.fail(failure.in_stream())
 
@@ -116,7 +126,8 @@ async def _answered(answer: Iterable[Any], *, is_parsed: bool) -> list[bytes]:
             writes.append(message["body"])
 
     response = stream()
-    question = Question(Replayed(answer), b"", {}, "req_1")  # type: ignore[arg-type]
+    exchange, streams = Exchange("req_1", "/v1/responses"), OpenStreams(0, 0)
+    question = Question(Replayed(answer), b"", {}, exchange, streams)  # type: ignore[arg-type]
     gateway = EventAnswer(question, response, Settings())
     if is_parsed:
         gateway.machine = Parsed(response)
@@ -126,12 +137,12 @@ async def _answered(answer: Iterable[Any], *, is_parsed: bool) -> list[bytes]:
 
 def gateway(deltas: Sequence[Delta]) -> list[bytes]:
     """What the gateway runs behind its parser."""
-    return asyncio.run(_answered(deltas, is_parsed=True))
+    return run(_answered(deltas, is_parsed=True))
 
 
 def gateway_from_bytes(chunks: Sequence[bytes]) -> list[bytes]:
     """The same from the bytes of the chat server, each chunk a read."""
-    return asyncio.run(_answered(chunks, is_parsed=False))
+    return run(_answered(chunks, is_parsed=False))
 
 
 def chat_chunks(deltas: Iterable[Delta]) -> list[bytes]:

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Sequence
 from typing import Any
 
 from responses_stream.vllm_plugin.serving import Serving
 from responses_stream.vllm_plugin.settings import Settings
 
+from .loop import run
 from .vllm_peer import Turn, serving
 
 
@@ -21,4 +21,4 @@ def plugin(messages: Sequence[Any]) -> list[bytes]:
         frames = core.responses_stream_generator(*Turn(messages).arguments())
         return [written async for written in frames]
 
-    return asyncio.run(read())
+    return run(read())

@@ -8,7 +8,6 @@ same processor without the three async generators around it.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
@@ -31,6 +30,7 @@ from vllm.sampling_params import RequestOutputKind, SamplingParams
 
 from responses_stream import Delta
 
+from .loop import run
 from .workload import MODEL, REQUEST
 
 
@@ -128,7 +128,7 @@ def chain(messages: Sequence[DeltaMessage]) -> list[str]:
         events = serving().responses_stream_generator(*turn.arguments())
         return [frame async for frame in _convert_stream_to_sse_events(events)]
 
-    return asyncio.run(read())
+    return run(read())
 
 
 class Processor:
