@@ -20,7 +20,7 @@ from enum import StrEnum
 
 from faulty_upstream import Exchange, Fault, Upstream, cases, listening
 from judging_client import ask, judge, leave, outcome
-from observed import Gateway, Held, serving
+from observed import KINDS, Gateway, Held, serving
 from placed_answer import Answer, Place
 
 IDLE_SECONDS = 3
@@ -31,7 +31,7 @@ RELEASE_SECONDS = 10
 """How soon a connection must be given back that nobody waits for."""
 ANSWER_SECONDS = 15
 """How long any answer may take, also with a client that reads slowly."""
-OPTIONS = ("--idle-timeout", str(IDLE_SECONDS))
+OPTIONS = tuple(f"--{what}-timeout={IDLE_SECONDS}" for what in ("idle", "first-byte"))
 
 
 class Reader(StrEnum):
@@ -153,6 +153,7 @@ async def _run_rows(
 ) -> None:
     # What is made once, with the first request, is no leak.
     await row(Fault.NONE, gateway, upstream)
+    found.wrong += await _unseen(gateway, upstream)
     before = await gateway.quiet()
     print(f"before: {before}", file=sys.stderr)
     for fault in faults:
@@ -165,6 +166,16 @@ async def _run_rows(
         found.wrong += _leaks(fault, before, after)
         if upstream.open:
             found.wrong.append(f"{fault}: {upstream.open} upstream connections are open")
+
+
+async def _unseen(gateway: Gateway, upstream: Upstream) -> list[str]:
+    """Which kinds of objects are not seen while a stream is under way, and so never."""
+    stream = upstream.exchanges["seen"] = Exchange(Fault.STALL, Place.TEXT)
+    asking = asyncio.ensure_future(ask(gateway.port, "seen"))
+    await stream.reached.wait()
+    seen = (await gateway.held()).objects
+    await asking
+    return [f"no {kind} is seen" for kind in KINDS if kind.rpartition(".")[2] not in seen]
 
 
 def _leaks(fault: Fault, before: Held, after: Held) -> list[str]:

@@ -31,8 +31,9 @@ import psutil
 KINDS = (
     *("responses_stream.stream.ResponseStream", "responses_stream.transcript.Transcript"),
     *("responses_stream.gateway.answers.EventAnswer", "responses_stream.sse.SSEDecoder"),
+    "responses_stream.gateway.exchange.Exchange",
     *("aiohttp.client_reqrep.ClientResponse", "aiohttp.client_proto.ResponseHandler"),
-    "uvicorn.protocols.http.httptools_impl.HttpToolsProtocol",
+    "responses_stream.gateway.connection.Connection",
     "uvicorn.protocols.http.httptools_impl.RequestResponseCycle",
 )
 """What lives as long as a request or its connections, and no longer."""
