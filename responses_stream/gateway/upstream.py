@@ -107,11 +107,24 @@ class HTTPReply:
         self._response = response
         self._idle_timeout = idle_timeout
         self._begun = False
+        connection = response.connection
+        protocol = None if connection is None else connection.protocol
+        self._lost = None if protocol is None else protocol.closed
+        """Done when the connection is; None if all of the body is there already."""
+        if self._lost is not None:
+            # One of these for a connection, not one more for each request.
+            self._lost.remove_done_callback(_heard)
+            self._lost.add_done_callback(_heard)
+            self._lost.add_done_callback(self._wake)
 
     async def read(self) -> bytes:
         """See Reply. What is there together comes as one."""
+        content = self._response.content
+        # What came before the connection was lost has been said. aiohttp forgets it.
+        if content.exception() and (left := content._read_nowait(-1)):  # noqa: SLF001
+            return left
         try:
-            data = await self._response.content.readany()
+            data = await content.readany()
         except (aiohttp.ClientError, TimeoutError) as error:
             raise _refused(error) from error
         if not self._begun:
@@ -127,20 +140,52 @@ class HTTPReply:
             connection.protocol.read_timeout = self._idle_timeout
             connection.protocol.start_timeout()
 
+    def _wake(self, _lost: asyncio.Future[None]) -> None:
+        """Ends a wait for a body that cannot come any more.
+
+        aiohttp forgets to, when its parser gives up on a chunk (faults.py: "garbage for a
+        chunk").
+        """
+        content = self._response.content
+        if not content.is_eof() and content.exception() is None:
+            content.set_exception(aiohttp.ClientPayloadError("a chunk is no chunk"))
+
     def finish(self) -> None:
         """See Reply."""
         self.finished = True
 
     async def drain(self) -> None:
         """Reads to the end: only then the connection can serve another request."""
-        with suppress(aiohttp.ClientError, TimeoutError):
+        # RuntimeError is how aiohttp says that the connection was lost before.
+        with suppress(aiohttp.ClientError, TimeoutError, RuntimeError):
             async with asyncio.timeout(DRAIN_SECONDS):
                 while await self._response.content.readany():
                     pass
 
     def close(self) -> None:
         """Hangs up, unless the body has been read to its end."""
+        if self._lost is not None:
+            self._lost.remove_done_callback(self._wake)
         self._response.close()
+
+
+def _heard(lost: asyncio.Future[None]) -> None:
+    """Asks why a connection was lost; asyncio complains if nobody does."""
+    if not lost.cancelled():
+        lost.exception()
+
+
+class _Connector(aiohttp.TCPConnector):
+    """Reuses no connection on which more has come than was asked for.
+
+    aiohttp would take it for the answer to the next request, which is somebody else's.
+    """
+
+    async def _get(self, key: Any, traces: Any) -> Any:
+        for connection, _since in self._conns.get(key, ()):
+            if connection.should_close:
+                connection.close()
+        return await super()._get(key, traces)
 
 
 class HTTPUpstream:
@@ -154,7 +199,7 @@ class HTTPUpstream:
 
     async def __aenter__(self) -> Self:
         self._session = aiohttp.ClientSession(
-            connector=aiohttp.TCPConnector(limit=0, keepalive_timeout=KEPT_SECONDS),
+            connector=_Connector(limit=0, keepalive_timeout=KEPT_SECONDS),
             timeout=aiohttp.ClientTimeout(
                 total=None,
                 sock_connect=self._settings.connect_timeout,

@@ -10,34 +10,13 @@ from faulty_upstream import Fault, cases
 
 pytestmark = pytest.mark.integration
 
-FORGOTTEN = "aiohttp forgets what nobody has read yet when the connection is lost"
-SURPLUS = "aiohttp gives the next request what came too much"
-KNOWN = {
-    Fault.BROKEN: "aiohttp leaves its reader waiting when a chunk is none",
-    Fault.TWICE: SURPLUS,
-}
-SOMETIMES = {
-    Fault.SHORT: SURPLUS,
-    Fault.STALL: FORGOTTEN,
-    Fault.TRUNCATED: FORGOTTEN,
-    Fault.LONG: FORGOTTEN,
-}
-
-
-def marks(fault: Fault) -> list[pytest.MarkDecorator]:
-    """What is known to be wrong."""
-    known = KNOWN.get(fault, SOMETIMES.get(fault))
-    if known is None:
-        return []
-    return [pytest.mark.xfail(strict=fault in KNOWN, reason=known)]
-
 
 @pytest.fixture(scope="module", name="matrix")
 def _matrix() -> Matrix:
     return asyncio.run(run_all(list(Fault), 1))
 
 
-@pytest.mark.parametrize("fault", [pytest.param(f, marks=marks(f)) for f in Fault])
+@pytest.mark.parametrize("fault", Fault)
 def test_every_answer_ends_as_it_should(matrix, fault):
     """In every place, for every client: a right end, and the upstream is released."""
     found = [case for case in matrix.cases if case.fault is fault]
@@ -46,7 +25,6 @@ def test_every_answer_ends_as_it_should(matrix, fault):
     assert [] == [f"{case.name}: {wrong}" for case in found for wrong in case.wrong]
 
 
-@pytest.mark.xfail(strict=False, reason="HTTPReply.drain does not know of RuntimeError")
 def test_nothing_is_left(matrix):
     """Descriptors, tasks and objects are as many as before; the log tells of no bug."""
     assert [] == matrix.wrong

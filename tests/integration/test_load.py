@@ -28,7 +28,6 @@ def run(tool: str, *options: str) -> str:
     return done.stdout
 
 
-@pytest.mark.xfail(strict=False, reason="what is wrong in test_faults.py is wrong here")
 def test_load():
     """Of hundreds of streams, some of them with faults, every transcript is right."""
     # Memory has no time to become flat.
