@@ -32,7 +32,7 @@ from judging_client import ask, judge, leave
 from observed import Gateway, serving
 from placed_answer import Answer, Place
 
-OPTIONS = ("--idle-timeout", "5", "--first-byte-timeout", "5", "--max-streams", "0")
+OPTIONS = ("--idle-timeout", "5", "--first-byte-timeout", "5", "--max-streams", "10000")
 IMPOSSIBLE = (Fault.NONE, Fault.REFUSE, Fault.TWICE, Fault.SHORT)
 """Nobody can refuse only some; what comes behind an answer is somebody's, when connections
 are busy; and a length that is too small must be read before what is too much."""

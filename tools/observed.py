@@ -13,6 +13,7 @@ from __future__ import annotations
 import asyncio
 import gc
 import json
+import os
 import re
 import socket
 import subprocess
@@ -171,7 +172,8 @@ def main() -> None:
 
 
 def _answer() -> None:
-    for _ in sys.stdin.buffer:
+    # Without a buffer, whose lock would be held when the process ends.
+    while os.read(0, 1):
         gc.collect()
         kinds: Counter[str] = Counter()
         tasks = 0
