@@ -47,6 +47,10 @@ BUG = re.compile(
 PATIENCE = 20.0
 """How many seconds a process may take to listen, or to end."""
 
+BIG_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": "131072"}
+"""To count objects takes a list of megabytes. It goes back to the system, and not into a
+heap that would seem to have grown."""
+
 ROOT = Path(__file__).parent.parent
 
 
@@ -135,7 +139,11 @@ def serving(*options: str) -> Iterator[Gateway]:
         with (
             log.open("wb") as err,
             subprocess.Popen(
-                command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=err
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=err,
+                env=os.environ | BIG_BLOCKS,
             ) as process,
         ):
             gateway = Gateway(process, port, log)
