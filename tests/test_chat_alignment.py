@@ -227,10 +227,18 @@ def test_no_json_raises_anything(wires):
     folder.completion()
 
 
-def test_lines_may_end_in_cr_however_they_are_cut():
-    """What stands behind a frame on the same line, to who knows LF alone, is no comment."""
-    role = ROLE.replace(b"\n", b"\r")
-    body = b"".join((role, b"junk: x\n\n", *said("Hi"), STOP, DONE))
+@pytest.mark.parametrize(
+    "odd",
+    [
+        # A line goes on behind a frame that ended in CR, to who knows LF alone.
+        ROLE.replace(b"\n", b"\r") + b"junk: x\n\n",
+        # White space is not the end of a line.
+        ROLE + b" : x\n\n",
+    ],
+)
+def test_no_cut_makes_a_comment(odd):
+    """What stands behind other things on its line is none, however the body is cut."""
+    body = b"".join((odd, *said("Hi"), STOP, DONE))
     whole = aligned([body])
 
     assert deltas(whole) == [{"role": "assistant", "content": ""}, {"content": "Hi"}, {}]

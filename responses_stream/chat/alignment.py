@@ -196,7 +196,7 @@ class _RawBody(ChatBody):
         for line in _LINES.findall(data.removesuffix(b"\r")):
             self._raw.append(line)
             found = [t for event in self.events.feed(line) for t in texts_of(event)]
-            if not found and line.strip():
+            if not found and line.strip(b"\r\n"):
                 # Not joined before its end: an event may have millions of lines.
                 continue
             raw = b"".join(self._raw)
@@ -206,7 +206,7 @@ class _RawBody(ChatBody):
             elif is_frame and raw.startswith(b":"):
                 found = [ChatText("", raw=raw)]
             texts += found
-            self._raw = [] if found or is_frame or not raw.strip() else [raw]
+            self._raw = [] if found or is_frame or not raw.strip(b"\r\n") else [raw]
         return texts
 
 
