@@ -245,6 +245,15 @@ def test_a_string_fits_its_bounds(least, extra, topic):
     jsonschema.Draft202012Validator(schema).validate(Example(schema, topic).value())
 
 
+def test_arrays_in_arrays_do_not_multiply():
+    """Ten thousand entries, eight arrays deep, would be more than all memory."""
+    schema: dict[str, Any] = {"type": "string"}
+    for _ in range(7):
+        schema = {"type": "array", "items": schema, "minItems": 10_000}
+
+    assert len(json.dumps(Example(schema, "x").value())) < 10_000
+
+
 @given(
     st.recursive(
         st.none() | st.booleans() | st.integers() | st.text(max_size=3),

@@ -124,9 +124,14 @@ class Example:
         }
 
     def _array(self, schema: Schema, name: str, depth: int) -> list[Any]:
-        count = max(1, _size(schema, "minItems", 0))
+        before = self._left
         entry = self._value(schema.get("items"), name, depth + 1)
-        return [entry] * min(count, _size(schema, "maxItems", LONGEST))
+        each = before - self._left
+        # Arrays in arrays multiply: each copy of an entry counts for all that it holds.
+        most = min(_size(schema, "maxItems", LONGEST), 1 + max(0, self._left) // each)
+        entries = [entry] * min(max(1, _size(schema, "minItems", 0)), most)
+        self._left -= each * max(0, len(entries) - 1)
+        return entries
 
     def _string(self, schema: Schema, name: str) -> str:
         form = schema.get("format")
