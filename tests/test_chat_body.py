@@ -29,6 +29,7 @@ BODIES = {
     "document_behind_white_space": (b' \r\n\t{"a":1}', ['{"a":1}']),
     "document_over_lines": (b'{\n "a": 1\n}\n', ['{\n "a": 1\n}\n']),
     "document_with_byte_order_mark": (b'\xef\xbb\xbf{"a":1}', ['{"a":1}']),
+    "byte_order_mark_behind_blank_lines": (b'\n\xef\xbb\xbf\n{"a":1}', ['{"a":1}']),
     "list": (b'[{"a":1}]', ['[{"a":1}]']),
     "lines": (b'{"a":1}\n\n{"b":2}\n{"c":3}', ['{"a":1}', '{"b":2}', '{"c":3}']),
     "lines_crlf": (b'{"a":1}\r\n{"b":2}\r\n', ['{"a":1}\r', '{"b":2}\r']),

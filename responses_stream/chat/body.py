@@ -8,6 +8,7 @@ a line. So the content type is not asked: the first bytes tell.
 from __future__ import annotations
 
 import json
+import re
 from typing import Any, Final, Literal
 
 import msgspec
@@ -27,6 +28,9 @@ _NUMBERS: Final = {"-Infinity": -9999.0}
 """OpenAI's number for the log probability of what cannot be; null for the others."""
 
 _BOM: Final = b"\xef\xbb\xbf"
+_IN_FRONT: Final = re.compile(rb"\A(?:\xef\xbb\xbf|\s)+")
+"""What means nothing in front of any framing, in any order: what has been passed over is
+not remembered."""
 _SHOWN: Final = 200
 """How many bytes of a body that is neither are worth quoting."""
 
@@ -107,14 +111,10 @@ class ChatBody:
 
     def _recognise(self, data: bytes) -> bytes:
         """Sets the framing once it is plain; returns what is to be read by it."""
-        begun = self._release() + data
-        if _BOM.startswith(begun):
-            return begun
-        # Blank lines in front mean nothing in any framing.
-        text = begun.removeprefix(_BOM).lstrip()
+        text = _IN_FRONT.sub(b"", self._release() + data)
         if text.startswith((b"{", b"[")):
             self.framing = "first line"
-        elif text:
+        elif not _BOM.startswith(text):
             self.framing = "events"
         return text
 
