@@ -227,6 +227,14 @@ def test_no_json_raises_anything(wires):
     folder.completion()
 
 
+@pytest.mark.parametrize("event", [b":\ndata\n\n", b": x\nid: 5\n\n", b":\nevent: x\n\n"])
+def test_an_event_without_data_is_no_comment(event):
+    """Clients would look for JSON in it; so it does not reach them."""
+    right = b"".join(HELLO)
+
+    assert right == aligned([*HELLO[:1], event, *HELLO[1:]])
+
+
 @pytest.mark.parametrize(
     "odd",
     [

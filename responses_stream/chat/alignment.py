@@ -203,11 +203,16 @@ class _RawBody(ChatBody):
             is_frame = raw.endswith(_BLANK_LINE)
             if len(found) == 1 and is_frame:
                 found = [ChatText(found[0].data, found[0].event, raw)]
-            elif is_frame and raw.startswith(b":"):
+            elif is_frame and _is_comment(raw):
                 found = [ChatText("", raw=raw)]
             texts += found
             self._raw = [] if found or is_frame or not raw.strip(b"\r\n") else [raw]
         return texts
+
+
+def _is_comment(frame: bytes) -> bool:
+    """Whether it is nothing else: an event without data is one that no client can read."""
+    return all(line.startswith(b":") for line in frame.splitlines() if line)
 
 
 def _raw(text: ChatText) -> bytes:
