@@ -194,11 +194,10 @@ def test_unreachable(gateway):
 # Every transcript ----------------------------------------------------------------------
 
 
-def final_response(name: str) -> dict[str, Any]:
-    """What a snapshot says at its end."""
+def events_of(name: str) -> list[dict[str, Any]]:
+    """What a snapshot says."""
     frames = SSEDecoder().feed(SNAPSHOTS[name].read_bytes())
-    events = [json.loads(frame.data) for frame in frames if frame.data != "[DONE]"]
-    return events[-1]["response"]
+    return [json.loads(frame.data) for frame in frames if frame.data != "[DONE]"]
 
 
 @pytest.fixture(scope="module", name="shown")
@@ -226,11 +225,11 @@ def provider_of(name: str) -> str:
 @pytest.mark.parametrize("name", SNAPSHOTS)
 def test_snapshot(name, shown):
     """The AI SDK finds nothing wrong, shows the whole text, and how it ended."""
-    found, response = shown[name], final_response(name)
-    messages = [item for item in response["output"] if item["type"] == "message"]
-    said = [part for item in messages for part in item["content"]]
-    texts = [part.get("text") or part.get("refusal") for part in said]
+    found, events = shown[name], events_of(name)
+    words = ("response.output_text.delta", "response.refusal.delta")
+    texts = [event["delta"] for event in events if event["type"] in words]
     errors = [part["error"] for part in of_kind("error", found)]
+    response = events[-1]["response"]
 
     assert "".join(texts) == text("text", found)
     if response["status"] == "failed":
