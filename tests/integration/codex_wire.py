@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
@@ -16,13 +15,11 @@ from codex_items import WEATHER, Fields, said
 
 from responses_stream import SSEDecoder, TranscriptChecker
 
-HAS_VLLM: Final = bool(os.environ.get("RESPONSES_STREAM_VLLM_PYTHON"))
-
-VLLM_BACKENDS: Final = ("chat", "plugin") if HAS_VLLM else ()
+VLLM_BACKENDS: Final = ("chat", "plugin")
 """One vLLM counts for two: as `chat` it is behind the gateway and asked for chat
 completions, as `plugin` codex talks to it."""
 
-GATEWAY_AND_PLUGIN: Final = ("upstream", *VLLM_BACKENDS[1:])
+GATEWAY_AND_PLUGIN: Final = ("upstream", "plugin")
 """The backends that are the gateway and the plugin, once each."""
 
 

@@ -9,7 +9,7 @@ import pytest
 import servers
 from codex_model import Finish, Pause, call, say, thoughts, words
 from codex_upstream import DIE, Chunk, Refuse
-from codex_wire import HAS_VLLM, VLLM_BACKENDS
+from codex_wire import VLLM_BACKENDS
 
 pytest_plugins = ["codex_fixtures"]
 pytestmark = pytest.mark.integration
@@ -191,19 +191,17 @@ def test_a_call_at_the_output_limit(codex, upstream):
     assert list(codex.folder.iterdir()) == []
 
 
-def test_90_seconds_of_silence(gateway, codex_for, upstream, request):
+def test_90_seconds_of_silence(gateway, codex_for, upstream, scripted_vllm):
     """Codex with an idle timeout of 2 s waits for all of them, thanks to our keep-alives.
 
     The gateway and the plugin are silent at the same time, since it takes so long.
     """
-    served = {"upstream": (gateway("--upstream", upstream.url, *KEEP_ALIVE), upstream)}
-    if HAS_VLLM:
-        vllm = request.getfixturevalue("scripted_vllm")
-        served["plugin"] = (vllm.url, vllm)
+    in_front = gateway("--upstream", upstream.url, *KEEP_ALIVE)
+    served = [(in_front, upstream), (scripted_vllm.url, scripted_vllm)]
     begun = time.monotonic()
     with ExitStack() as stack:
         running = []
-        for url, model in served.values():
+        for url, model in served:
             model.plays([*words("At"), Pause(90), *words(" last."), Finish()])
             codex = codex_for(url)
             codex.settings[f"{PROVIDER}.stream_idle_timeout_ms"] = 2000
@@ -211,7 +209,7 @@ def test_90_seconds_of_silence(gateway, codex_for, upstream, request):
         printed = [process.communicate(timeout=150)[0] for process in running]
 
     assert time.monotonic() - begun > 90
-    for out, (_, model) in zip(printed, served.values(), strict=True):
+    for out, (_, model) in zip(printed, served, strict=True):
         assert "At last." in out
         assert "error" not in out
         assert len(model.told) == 1

@@ -27,7 +27,7 @@ MOST = 24
 
 both_servers = pytest.mark.parametrize("backend", GATEWAY_AND_PLUGIN, indirect=True)
 on_vllm = pytest.mark.parametrize("backend", VLLM_BACKENDS, indirect=True)
-on_plugin = pytest.mark.parametrize("backend", VLLM_BACKENDS[1:], indirect=True)
+on_plugin = pytest.mark.parametrize("backend", ["plugin"], indirect=True)
 
 
 @pytest.fixture(name="caller")

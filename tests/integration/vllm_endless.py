@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 from functools import cache
 from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
 from vllm_requests import WEATHER
+from vllm_server import named
 
 PLACES = {
     "reasoning": b"response.reasoning_text.delta",
@@ -37,7 +37,7 @@ def endless(place: str) -> dict[str, Any]:
 @cache
 def _marks() -> dict[str, int]:
     """The model's special tokens."""
-    model = Path(os.environ["RESPONSES_STREAM_VLLM_MODEL"])
+    model = Path(named("MODEL"))
     tokenizer = json.loads((model / "tokenizer.json").read_text())
     return {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
 

@@ -97,6 +97,7 @@ class Server:
     """A running server."""
 
     def __init__(self, environment: Mapping[str, str]) -> None:
+        python, model, options = named("PYTHON"), named("MODEL"), OPTIONS
         self.environment = environment
         self.port = free_port()
         self.key = environment.get("VLLM_API_KEY", "none")
@@ -108,7 +109,6 @@ class Server:
         path = os.pathsep.join(
             [self._folder.name, *filter(None, [environment.get("PYTHONPATH")])]
         )
-        python, model, options = _named("PYTHON"), _named("MODEL"), OPTIONS
         if FOLDER in environment:
             shutil.copy(HERE / "vllm_script.py", folder)
             command = [python, HERE / "vllm_model.py", model, folder / "model"]
@@ -276,9 +276,10 @@ def wait_until(found: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-def _named(what: str) -> str:
+def named(what: str) -> str:
+    """The path in a variable that the module tells of. A test fails without it."""
     name = f"RESPONSES_STREAM_VLLM_{what}"
     found = os.environ.get(name)
-    assert found, f"{name} is not set; see {__file__}"
+    assert found, f"{name} is not set; {__name__}.py tells what it names"
     assert Path(found).exists(), f"{name} is {found!r}; expected a path"
     return found
