@@ -13,7 +13,7 @@ import socket
 import struct
 import threading
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -78,11 +78,11 @@ class Asked:
 class ScriptedServer:
     """A chat server. The model's name in a request says which script to play."""
 
-    def __init__(self, scripts: dict[str, Script]) -> None:
+    def __init__(self, scripts: Mapping[str, Script]) -> None:
         self.scripts = scripts
         self.asked: list[Asked] = []
         self.gate = threading.Event()
-        """What scripts with a gate wait for. Closed when one of them begins."""
+        """What scripts with a gate wait for. Whoever has opened it closes it again."""
         self.models: Any = {"object": "list", "data": [{"id": "m", "object": "model"}]}
         self.connections = 0
         self.url = ""
@@ -222,7 +222,7 @@ def in_thread(
 
 
 @contextmanager
-def scripted_server(scripts: dict[str, Script]) -> Iterator[ScriptedServer]:
+def scripted_server(scripts: Mapping[str, Script]) -> Iterator[ScriptedServer]:
     """A chat server that plays these scripts."""
     server = ScriptedServer(scripts)
     with in_thread(server.serve):

@@ -12,6 +12,7 @@ from typing import Any
 
 import httpx
 import pytest
+from gateway_fixtures import closed_gate, server_of, url_of
 from gateway_scripts import (
     CALLED,
     END,
@@ -24,13 +25,13 @@ from gateway_scripts import (
     calls,
     said,
 )
+from gateway_sockets import address, head, post
 from gateway_world import (
     REQUEST,
     Got,
     ScriptedServer,
     ask,
     said_in,
-    scripted_server,
     serving,
 )
 from helpers import errors
@@ -78,22 +79,9 @@ OWN = {
     ),
 }
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server({**SCRIPTS, **OWN}) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def _closed_gate(server: ScriptedServer) -> None:
-    server.gate.clear()
-
-
-@pytest.fixture(scope="module", name="url")
-def _url(server: ScriptedServer) -> Iterator[str]:
-    with serving(Settings(upstream=server.url, linger=0.2)) as url:
-        yield url
+_server = server_of({**SCRIPTS, **OWN})
+_closed_gate = closed_gate()
+_url = url_of(linger=0.2)
 
 
 @contextmanager
@@ -434,13 +422,8 @@ def test_a_late_refusal_fails_the_stream(server):
 
 def hang_up_after(url: str, body: dict[str, Any], seen: bytes) -> None:
     """Reads until `seen` has come, then closes the connection."""
-    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
-    sent = json.dumps(body).encode()
-    with socket.create_connection((host, int(port))) as client:
-        head = (
-            f"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: {len(sent)}\r\n\r\n"
-        )
-        client.sendall(head.encode() + sent)
+    with socket.create_connection(address(url)) as client:
+        post(client, **body)
         got = b""
         while seen not in got:
             got += client.recv(65536)
@@ -493,11 +476,8 @@ def test_hanging_up_after_the_end_is_normal(url, caplog):
 
 def test_hanging_up_within_the_request_is_normal(url, caplog):
     """Half a body asks nothing."""
-    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
-    with socket.create_connection((host, int(port))) as client:
-        client.sendall(
-            b"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"
-        )
+    with socket.create_connection(address(url)) as client:
+        client.sendall(head(9) + b"{")
 
     assert 200 == ask(url, model="plain", input="Hi").status
     assert [] == caplog.records

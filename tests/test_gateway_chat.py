@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Iterator
 
 import httpx
 import pytest
+from gateway_fixtures import server_of, url_of
 from gateway_scripts import (
     DONE,
     HELLO,
@@ -19,11 +19,10 @@ from gateway_scripts import (
     chunk,
     said,
 )
-from gateway_world import Got, ScriptedServer, ask, scripted_server, serving
+from gateway_world import Got, ask
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 
 from responses_stream import SSEDecoder
-from responses_stream.gateway.settings import Settings
 
 MESSAGES = [{"role": "user", "content": "Hi"}]
 OWN = {
@@ -32,17 +31,8 @@ OWN = {
     "paced": Script(HELLO, pause=0.05),
 }
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server({**SCRIPTS, **OWN}) as server:
-        yield server
-
-
-@pytest.fixture(scope="module", name="url")
-def _url(server: ScriptedServer) -> Iterator[str]:
-    with serving(Settings(upstream=server.url, linger=0.2)) as url:
-        yield url
+_server = server_of({**SCRIPTS, **OWN})
+_url = url_of(linger=0.2)
 
 
 def chat(url: str, model: str, **request: object) -> Got:

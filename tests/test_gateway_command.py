@@ -9,11 +9,11 @@ import socket
 import subprocess
 import sys
 from pathlib import Path
-from typing import Any
 
 import msgspec
 import pytest
 from click.testing import CliRunner, Result
+from gateway_process import running
 from gateway_scripts import SCRIPTS
 from gateway_world import ask, said_in, scripted_server
 
@@ -248,48 +248,24 @@ def test_others_may_be_let_in(monkeypatch):
     assert "authorization: Bearer KEY" in with_key.output
 
 
-def start(*args: str) -> tuple[subprocess.Popen[str], str]:
-    """A gateway of its own, and its greeting."""
-    program = [sys.executable, "-m", "responses_stream.gateway", "--port", "0", *args]
-    process = subprocess.Popen(program, stderr=subprocess.PIPE, text=True)
-    assert process.stderr is not None
-    greeting = ""
-    while "}'" not in greeting:
-        line = process.stderr.readline()
-        assert line, greeting
-        greeting += line
-    return process, greeting
-
-
-def stop(process: subprocess.Popen[str]) -> Any:
-    process.send_signal(signal.SIGINT)
-    rest = process.communicate(timeout=10)[1]
-    assert "Traceback" not in rest
-    return process.returncode
-
-
 def test_the_greeting_can_be_tried():
     """The curl line that it prints shows a stream that ends."""
-    process, greeting = start()
-    try:
-        curl = shlex.split(greeting.partition("Try it:")[2].replace("\\\n", " "))
+    with running() as gateway:
+        curl = shlex.split(gateway.greeting.partition("Try it:")[2].replace("\\\n", " "))
         got = subprocess.run(curl, capture_output=True, check=True, timeout=20)
-    finally:
-        stop(process)
+        gateway.tell(signal.SIGINT)
+        gateway.end()
 
-    assert "demo model" in greeting
+    assert "demo model" in gateway.greeting
     assert b"event: response.output_text.delta" in got.stdout
     assert got.stdout.endswith(b"data: [DONE]\n\n")
 
 
 def test_it_serves_in_front_of_an_upstream():
     """The whole command, with a chat server behind it."""
-    with scripted_server(SCRIPTS) as server:
-        process, greeting = start("--upstream", server.url)
-        try:
-            (url,) = re.findall(r"curl -N (\S+)/responses", greeting)
-            got = ask(url, model="plain", input="Hi")
-        finally:
-            stop(process)
+    with scripted_server(SCRIPTS) as server, running("--upstream", server.url) as gateway:
+        got = ask(gateway.url, model="plain", input="Hi")
+        gateway.tell(signal.SIGINT)
+        gateway.end()
 
     assert "Hello" == said_in(got.json["output"], "message")

@@ -13,8 +13,10 @@ from typing import Any
 import httpx
 import msgspec
 import pytest
+from gateway_fixtures import closed_gate, server_of
 from gateway_scripts import HELLO, ROLE, Script, call, calls, chunk, said, with_choice
-from gateway_world import Asked, ScriptedServer, ask, scripted_server, serving
+from gateway_sockets import address, all_of, head, narrow, post
+from gateway_world import Asked, ScriptedServer, ask, serving
 from helpers import errors
 
 from responses_stream import SSEDecoder
@@ -50,44 +52,21 @@ SCRIPTS = {
     ),
 }
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
-
-
-@pytest.fixture(autouse=True)
-def _closed_gate(server: ScriptedServer) -> None:
-    server.gate.clear()
+_server = server_of(SCRIPTS)
+_closed_gate = closed_gate()
 
 
 def gateway(server: ScriptedServer, **settings: Any) -> AbstractContextManager[str]:
     return serving(Settings(upstream=server.url, **settings))
 
 
-def address(url: str) -> tuple[str, int]:
-    host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
-    return host, int(port)
-
-
-def head(length: int, path: str = "/v1/responses") -> bytes:
-    return f"POST {path} HTTP/1.1\r\nhost: x\r\ncontent-length: {length}\r\n\r\n".encode()
-
-
-def post(client: socket.socket, path: str = "/v1/responses", **request: Any) -> None:
-    body = json.dumps({"input": "Hi", "stream": True, **request}).encode()
-    client.sendall(head(len(body), path) + body)
-
-
 @contextmanager
-def unread(url: str, **request: Any) -> Iterator[socket.socket]:
-    """A client that has asked, and whose system takes next to nothing unread."""
-    client = socket.socket()
-    client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-    with client:
-        client.connect(address(url))
-        post(client, **request)
+def unread(
+    url: str, path: str = "/v1/responses", **request: Any
+) -> Iterator[socket.socket]:
+    """A `narrow` client that has asked, for a stream unless told otherwise."""
+    with narrow(url) as client:
+        post(client, path, **{"stream": True, **request})
         yield client
 
 
@@ -101,13 +80,6 @@ def events_of(body: bytes) -> list[dict[str, Any]]:
         rest = rest[int(size, 16) + 2 :]
     frames = [frame.data for frame in SSEDecoder().feed(data)]
     return [msgspec.json.decode(frame) for frame in frames if frame != "[DONE]"]
-
-
-def all_of(client: socket.socket) -> bytes:
-    body = b""
-    while data := client.recv(65536):
-        body += data
-    return body
 
 
 # How much -----------------------------------------------------------------------------

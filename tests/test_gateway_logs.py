@@ -10,8 +10,9 @@ from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from gateway_fixtures import server_of
 from gateway_scripts import END, ROLE, STOP, Script, call, calls, data, said
-from gateway_world import ScriptedServer, ask, scripted_server, serving
+from gateway_world import ask, serving
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import ANY_TEXT
@@ -45,11 +46,7 @@ SCRIPTS = {
     "moved": Script((), status=307, headers=(f"location: http://x/{ANSWER}",)),
 }
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
+_server = server_of(SCRIPTS)
 
 
 @pytest.fixture(name="lines", params=["text", "json"])

@@ -10,8 +10,10 @@ from typing import Any
 
 import httpx
 import pytest
+from gateway_fixtures import server_of
 from gateway_scripts import END, HELLO, ROLE, STOP, Script, call, calls, chunk, said
-from gateway_world import ScriptedServer, ask, scripted_server, serving
+from gateway_sockets import address, head
+from gateway_world import ScriptedServer, ask, serving
 from prometheus_client.parser import text_string_to_metric_families
 
 from responses_stream.gateway.settings import Settings
@@ -35,11 +37,7 @@ SCRIPTS = {
 
 RESPONSES, CHAT = "/v1/responses", "/v1/chat/completions"
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
+_server = server_of(SCRIPTS)
 
 
 @pytest.fixture(name="url")
@@ -195,10 +193,7 @@ def test_what_is_open_and_what_is_held_is_told(server):
 def test_a_client_that_hangs_up_within_its_request_is_gone(server):
     """It was never answered."""
     with serving(Settings(upstream=server.url)) as url:
-        host, port = url.removeprefix("http://").removesuffix("/v1").split(":")
-        with socket.create_connection((host, int(port))) as client:
-            client.sendall(
-                b"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: 9\r\n\r\n{"
-            )
+        with socket.create_connection(address(url)) as client:
+            client.sendall(head(9) + b"{")
             wait_for(url, ("open_streams",), 1)
         wait_for(url, ("clients_gone_total",), 1)

@@ -11,8 +11,9 @@ from typing import Any
 
 import jsonschema
 import pytest
+from gateway_fixtures import server_of
 from gateway_scripts import SCRIPTS, STREAMED
-from gateway_world import REQUEST, Got, ScriptedServer, ask, scripted_server, serving
+from gateway_world import REQUEST, Got, ScriptedServer, ask, serving
 from helpers import errors
 
 from responses_stream.gateway.settings import Settings
@@ -189,11 +190,7 @@ WHOLE = jsonschema.Draft202012Validator(RESPONSE)
 FUNCTIONS = {**REQUEST, "tools": REQUEST["tools"][:2]}
 """Only function tools are in the schema."""
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
+_server = server_of(SCRIPTS)
 
 
 @pytest.fixture(scope="module", name="url", params=["text", "summary", "both"])

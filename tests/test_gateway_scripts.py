@@ -2,41 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from typing import Any
 
 import openai
 import pytest
+from gateway_fixtures import server_of, url_of
 from gateway_scripts import SCRIPTS, STREAMED, Script
 from gateway_world import (
     REQUEST,
     Got,
-    ScriptedServer,
     ask,
     calls_in,
     said_in,
-    scripted_server,
-    serving,
 )
 from helpers import errors, violations
 
-from responses_stream.gateway.settings import Settings
 from responses_stream.wire import openai_models
 
 CODEX_CODES = {"context_length_exceeded"}
 """Codes that codex wants to see and openai's types do not list."""
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
-
-
-@pytest.fixture(scope="module", name="url")
-def _url(server: ScriptedServer) -> Iterator[str]:
-    with serving(Settings(upstream=server.url, linger=0.2)) as url:
-        yield url
+_server = server_of(SCRIPTS)
+_url = url_of(linger=0.2)
 
 
 def each(scripts: dict[str, Script]) -> Any:

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from types import SimpleNamespace
 from typing import Any, Self
 
 import httpx
 import pytest
+from gateway_fixtures import server_of, url_of
 from gateway_scripts import HELLO, Script
-from gateway_world import REQUEST, ScriptedServer, ask, scripted_server, serving
+from gateway_world import REQUEST, ask, serving
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import ANY_TEXT, JSON
@@ -47,17 +48,8 @@ SCRIPTS = {
 
 OURS = {"host", "accept", "accept-encoding", "user-agent", "content-type", "content-length"}
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
-
-
-@pytest.fixture(scope="module", name="url")
-def _url(server: ScriptedServer) -> Iterator[str]:
-    with serving(Settings(upstream=server.url)) as url:
-        yield url
+_server = server_of(SCRIPTS)
+_url = url_of()
 
 
 class Friendly:

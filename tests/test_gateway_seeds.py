@@ -7,14 +7,11 @@ and Caddy.
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
 
 import openai
-import pytest
+from gateway_fixtures import server_of, url_of
 from gateway_scripts import COUNTED, DONE, HELLO, WHOLE, Script, chunk
-from gateway_world import ScriptedServer, ask, scripted_server, serving
-
-from responses_stream.gateway.settings import Settings
+from gateway_world import ask
 
 LIGHTLLM = (
     chunk({"role": "assistant", "content": "Hel"}),
@@ -34,17 +31,8 @@ SCRIPTS = {
     },
 }
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
-
-
-@pytest.fixture(scope="module", name="url")
-def _url(server: ScriptedServer) -> Iterator[str]:
-    with serving(Settings(upstream=server.url)) as url:
-        yield url
+_server = server_of(SCRIPTS)
+_url = url_of()
 
 
 def chat(url: str, model: str) -> str:

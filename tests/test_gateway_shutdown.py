@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import json
-import os
-import re
 import signal
 import socket
-import subprocess
-import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import httpx
 import pytest
+from gateway_fixtures import closed_gate, server_of
+from gateway_process import Running, running
 from gateway_scripts import HELLO, ROLE, Script, chunk, said
-from gateway_world import Got, ScriptedServer, ask, scripted_server
+from gateway_sockets import address, all_of, head, narrow, post
+from gateway_world import Got, ScriptedServer, ask
 from helpers import errors
 
 from responses_stream.gateway.app import create_app
@@ -36,67 +34,12 @@ SCRIPTS = {
 
 SIGNALS = [signal.SIGTERM, signal.SIGINT]
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
+_server = server_of(SCRIPTS)
+_closed_gate = closed_gate()
 
 
-@pytest.fixture(autouse=True)
-def _closed_gate(server: ScriptedServer) -> None:
-    server.gate.clear()
-
-
-@dataclass
-class Running:
-    """A gateway in a process of its own."""
-
-    process: subprocess.Popen[str]
-    url: str
-
-    def tell(self, number: signal.Signals = signal.SIGTERM) -> None:
-        """Sends a signal, and waits until nobody can connect any more."""
-        self.process.send_signal(number)
-        host, port = self.url.removeprefix("http://").removesuffix("/v1").split(":")
-        deadline = time.monotonic() + 10
-        while True:
-            assert time.monotonic() < deadline
-            try:
-                socket.create_connection((host, int(port))).close()
-            except ConnectionError:
-                return
-            time.sleep(0.02)
-
-    def end(self) -> str:
-        """Waits for the end, which must be a good one; what was said on stderr."""
-        said = self.process.communicate(timeout=20)[1]
-        assert "Traceback" not in said
-        assert 0 == self.process.returncode, said
-        return said
-
-
-@contextmanager
-def running(server: ScriptedServer, *args: str) -> Iterator[Running]:
-    program = [sys.executable, "-m", "responses_stream.gateway", "--port", "0"]
-    process = subprocess.Popen(
-        [*program, "--upstream", server.url, *args],
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "PYTHONUNBUFFERED": "1"},
-    )
-    assert process.stderr is not None
-    greeting = ""
-    while "}'" not in greeting:
-        line = process.stderr.readline()
-        assert line, greeting
-        greeting += line
-    (url,) = re.findall(r"curl -N (\S+)/responses", greeting)
-    try:
-        yield Running(process, url)
-    finally:
-        process.kill()
-        process.communicate()
+def in_front_of(server: ScriptedServer, *options: str) -> AbstractContextManager[Running]:
+    return running("--upstream", server.url, *options)
 
 
 @contextmanager
@@ -114,7 +57,7 @@ def rest_of(response: httpx.Response) -> Got:
 @pytest.mark.parametrize("number", SIGNALS)
 def test_without_streams_it_ends_at_once(server, number):
     """Also while a client keeps an idle connection."""
-    with running(server) as gateway, httpx.Client() as client:
+    with in_front_of(server) as gateway, httpx.Client() as client:
         client.get(f"{gateway.url}/models")
         begun = time.monotonic()
         gateway.tell(number)
@@ -127,7 +70,7 @@ def test_without_streams_it_ends_at_once(server, number):
 @pytest.mark.parametrize("number", SIGNALS)
 def test_an_open_stream_may_finish(server, number):
     """As if nothing had happened; whoever looks at the terminal is told what goes on."""
-    with running(server) as gateway, streaming(gateway.url, model="gated") as response:
+    with in_front_of(server) as gateway, streaming(gateway.url, model="gated") as response:
         gateway.tell(number)
         server.gate.set()
         got = rest_of(response)
@@ -139,7 +82,7 @@ def test_an_open_stream_may_finish(server, number):
 
 def test_after_the_grace_time_a_stream_fails(server):
     """With the code that makes codex run the turn again (codex.md section 5)."""
-    with running(server, "--grace", "0.3") as gateway:
+    with in_front_of(server, "--grace", "0.3") as gateway:
         with streaming(gateway.url, model="endless") as response:
             gateway.tell()
             got = rest_of(response)
@@ -155,7 +98,7 @@ def test_after_the_grace_time_a_stream_fails(server):
 
 def test_after_the_grace_time_a_chat_stream_fails(server):
     """As a chat server would say it."""
-    with running(server, "--grace", "0") as gateway:
+    with in_front_of(server, "--grace", "0") as gateway:
         with streaming(gateway.url, "/chat/completions", model="endless") as response:
             gateway.tell()
             body = response.read()
@@ -168,7 +111,7 @@ def test_after_the_grace_time_a_chat_stream_fails(server):
 
 def test_a_second_signal_ends_the_grace_time(server):
     """For who does not want to wait."""
-    with running(server, "--grace", "600") as gateway:
+    with in_front_of(server, "--grace", "600") as gateway:
         with streaming(gateway.url, model="endless") as response:
             gateway.tell(signal.SIGINT)
             gateway.process.send_signal(signal.SIGINT)
@@ -180,17 +123,14 @@ def test_a_second_signal_ends_the_grace_time(server):
 
 def test_an_answer_that_has_not_begun_is_unavailable(server):
     """503 with `Retry-After`, and the connection is closed behind it."""
-    body = json.dumps({"model": "mute", "input": "Hi"}).encode()
     before = len(server.asked)
-    with running(server, "--grace", "0.2") as gateway:
-        host, port = gateway.url.removeprefix("http://").removesuffix("/v1").split(":")
-        with socket.create_connection((host, int(port))) as client:
-            head = f"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}"
-            client.sendall(head.encode() + b"\r\n\r\n" + body)
+    with in_front_of(server, "--grace", "0.2") as gateway:
+        with socket.create_connection(address(gateway.url)) as client:
+            post(client, model="mute")
             while len(server.asked) == before:
                 time.sleep(0.01)
             gateway.tell()
-            got = b"".join(iter(lambda: client.recv(65536), b"")).lower()
+            got = all_of(client).lower()
         gateway.end()
 
     assert got.startswith(b"http/1.1 503 ")
@@ -205,18 +145,12 @@ def test_an_answer_that_has_not_begun_is_unavailable(server):
 def test_a_client_that_does_not_go_on_does_not_stop_it(server, sent):
     """Whether it does not send its request, or does not read the answer."""
     body = json.dumps({"model": "flood", "input": "Hi", "stream": True}).encode()
-    head = f"POST /v1/responses HTTP/1.1\r\nhost: x\r\ncontent-length: {len(body)}\r\n\r\n"
-    with running(server, "--grace", "0.3") as gateway:
-        host, port = gateway.url.removeprefix("http://").removesuffix("/v1").split(":")
-        client = socket.socket()
-        client.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, 4096)
-        with client:
-            client.connect((host, int(port)))
-            client.sendall(sent if sent == b"POST /v1/resp" else head.encode())
-            client.sendall(b"" if sent == b"POST /v1/resp" else sent or body)
-            time.sleep(0.5)
-            gateway.tell()
-            gateway.end()
+    with in_front_of(server, "--grace", "0.3") as gateway, narrow(gateway.url) as client:
+        client.sendall(sent if sent == b"POST /v1/resp" else head(len(body)))
+        client.sendall(b"" if sent == b"POST /v1/resp" else sent or body)
+        time.sleep(0.5)
+        gateway.tell()
+        gateway.end()
 
 
 def test_a_request_that_comes_too_late_is_refused():
@@ -266,10 +200,10 @@ def test_ending_twice_is_ending_once():
 
 def test_after_an_end_a_gateway_serves_again(server):
     """A new process on the same port, at once."""
-    with running(server) as gateway:
-        port = gateway.url.removesuffix("/v1").rpartition(":")[2]
+    with in_front_of(server) as gateway:
+        _, port = address(gateway.url)
         assert 200 == ask(gateway.url, model="plain", input="Hi").status
         gateway.tell()
         gateway.end()
-        with running(server, "--port", port) as second:
+        with in_front_of(server, "--port", str(port)) as second:
             assert 200 == ask(second.url, model="plain", input="Hi").status

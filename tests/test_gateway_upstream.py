@@ -3,13 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
 
-import pytest
+from gateway_fixtures import server_of, url_of
 from gateway_scripts import HELLO, Script, said
-from gateway_world import ScriptedServer, ask, scripted_server, serving
-
-from responses_stream.gateway.settings import Settings
+from gateway_world import ask
 
 CHUNKED = ("content-type: text/event-stream", "transfer-encoding: chunked")
 
@@ -43,17 +40,8 @@ SCRIPTS = {
     ),
 }
 
-
-@pytest.fixture(scope="module", name="server")
-def _server() -> Iterator[ScriptedServer]:
-    with scripted_server(SCRIPTS) as server:
-        yield server
-
-
-@pytest.fixture(scope="module", name="url")
-def _url(server) -> Iterator[str]:
-    with serving(Settings(upstream=server.url)) as url:
-        yield url
+_server = server_of(SCRIPTS)
+_url = url_of()
 
 
 def test_a_chunk_that_is_none_fails_the_stream(url):
