@@ -9,33 +9,16 @@ from responses_stream.chat.request import to_chat_request
 
 Item = dict[str, Any]
 
-SYSTEM: Final[Item] = {
-    "type": "message",
-    "role": "developer",
-    "id": "msg_0",
-    "content": [{"type": "input_text", "text": "You are a coding agent."}],
-}
-SKILLS: Final[Item] = {
-    "type": "message",
-    "role": "developer",
-    "id": "msg_1",
-    "content": [
-        {"type": "input_text", "text": "<skills/>"},
-        {"type": "input_text", "text": "<permissions/>"},
-    ],
-}
-ENVIRONMENT: Final[Item] = {
-    "type": "message",
-    "role": "user",
-    "id": "msg_2",
-    "content": [{"type": "input_text", "text": "<environment_context/>"}],
-}
-PROMPT: Final[Item] = {
-    "type": "message",
-    "role": "user",
-    "id": "msg_3",
-    "content": [{"type": "input_text", "text": "Say hi in the shell."}],
-}
+
+def message(number: int, role: str, *texts: str) -> Item:
+    content = [{"type": "input_text", "text": text} for text in texts]
+    return {"type": "message", "role": role, "id": f"msg_{number}", "content": content}
+
+
+SYSTEM: Final = message(0, "developer", "You are a coding agent.")
+SKILLS: Final = message(1, "developer", "<skills/>", "<permissions/>")
+ENVIRONMENT: Final = message(2, "user", "<environment_context/>")
+PROMPT: Final = message(3, "user", "Say hi in the shell.")
 EXEC_COMMAND: Final[Item] = {
     "type": "function",
     "name": "exec_command",

@@ -19,7 +19,8 @@ from pathlib import Path
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "integration")]
 
-from vllm_requests import CASES, without_ids  # noqa: E402
+from vllm_endless import endless_in_background  # noqa: E402
+from vllm_requests import BACKGROUND, CASES, without_ids  # noqa: E402
 from vllm_server import (  # noqa: E402
     CORE,
     PLUGIN,
@@ -29,8 +30,6 @@ from vllm_server import (  # noqa: E402
     Server,
     wait_until,
 )
-
-BACKGROUND = {"background": True, "store": True}
 
 Row = Callable[[Server], str]
 """What a server does in one case, in a few words."""
@@ -71,16 +70,20 @@ def found_in(answer: Answer) -> str:
     return ", ".join(dict.fromkeys(rules)) or "nothing found"
 
 
+def ending(server: Server, case: str, word: str) -> str:
+    """How the answer to a case ends; `word` stands in the right end."""
+    end = end_of(server.ask(CASES[case].request))
+    return ok(word in end, end)
+
+
 @row("1 the engine refuses")
 def refused(server: Server) -> str:
-    answer = server.ask(CASES["refused"].request)
-    return ok("failed" in end_of(answer), end_of(answer))
+    return ending(server, "refused", "failed")
 
 
 @row("4 cut by max_output_tokens")
 def cut(server: Server) -> str:
-    answer = server.ask(CASES["cut_text"].request)
-    return ok("response.incomplete" in end_of(answer), end_of(answer))
+    return ending(server, "cut_text", "response.incomplete")
 
 
 @row("5 cut inside a call")
@@ -92,18 +95,13 @@ def cut_call(server: Server) -> str:
 
 @row("6 the model leaves a call open")
 def broken_call(server: Server) -> str:
-    answer = server.ask(CASES["broken_call"].request)
-    return ok("failed" in end_of(answer), end_of(answer))
+    return ending(server, "broken_call", "failed")
 
 
 @row("7 cancel, while somebody reads")
 def cancel(server: Server) -> str:
     with server.client() as client:
-        asked = {"model": "tiny", "input": "endless", "timeout": 15, **BACKGROUND}
-        stream = client.responses.create(stream=True, **asked)
-        response_id = next(stream).response.id
-        while next(stream).type != "response.output_text.delta":
-            pass
+        stream, response_id = endless_in_background(client, timeout=15)
         client.responses.cancel(response_id)
         try:
             *_, last = stream

@@ -74,17 +74,21 @@ def test_exec_command(codex, model):
     assert tool.text.endswith("out of the shell\n")
 
 
-def test_two_parallel_calls(codex, model):
-    """Both commands run, and each output answers its call, in the order of the calls."""
+def run_both(codex, model, first, second):
+    """A turn in which the model calls two commands at once."""
     model.plays(
         calling(
-            call("exec_command", {"cmd": "sleep 0.3; echo slow"}, 0),
-            call("exec_command", {"cmd": "echo quick"}, 1),
+            call("exec_command", {"cmd": first}, 0),
+            call("exec_command", {"cmd": second}, 1),
         ),
         say("Both are done."),
     )
+    return codex.exec("Run both.")
 
-    turn = codex.exec("Run both.")
+
+def test_two_parallel_calls(codex, model):
+    """Both commands run, and each output answers its call, in the order of the calls."""
+    turn = run_both(codex, model, "sleep 0.3; echo slow", "echo quick")
 
     assert turn.messages == ["Both are done."]
     assert len(turn.items("command_execution")) == 2
@@ -96,15 +100,7 @@ def test_two_parallel_calls(codex, model):
 @pytest.mark.parametrize("backend", ["upstream"], indirect=True)
 def test_outputs_have_the_ids_of_their_calls(codex, model):
     """A chat server, whose template may show them, gets them as it has made them."""
-    model.plays(
-        calling(
-            call("exec_command", {"cmd": "echo one"}, 0),
-            call("exec_command", {"cmd": "echo two"}, 1),
-        ),
-        say("Both are done."),
-    )
-
-    codex.exec("Run both.")
+    run_both(codex, model, "echo one", "echo two")
 
     assistant, *tools = model.asked[1].messages[-3:]
     ids = ["call_exec_command_0", "call_exec_command_1"]

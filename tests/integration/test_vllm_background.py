@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from vllm_requests import CASES, without_ids
+from vllm_endless import endless_in_background
+from vllm_requests import BACKGROUND, CASES, without_ids
 from vllm_server import vllm_fixture, wait_until  # noqa: F401
 
 from responses_stream.recorded import read
 
 pytestmark = pytest.mark.integration
-
-BACKGROUND = {"background": True, "store": True}
 
 
 def path(response_id, **query):
@@ -90,11 +89,7 @@ def test_cancel(vllm):
 def test_cancel_ends_the_streams(vllm):
     """Who reads gets a last event, now and later."""
     with vllm.client() as client:
-        request = {"model": "tiny", "input": "endless", "temperature": 0, **BACKGROUND}
-        stream = client.responses.create(stream=True, **request)
-        response_id = next(stream).response.id
-        while next(stream).type != "response.output_text.delta":
-            pass
+        stream, response_id = endless_in_background(client, temperature=0)
         client.responses.cancel(response_id)
         *_, last = stream
     later = vllm.get(path(response_id, stream="true"))

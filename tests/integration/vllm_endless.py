@@ -8,7 +8,9 @@ from http.client import HTTPResponse
 from pathlib import Path
 from typing import Any
 
-from vllm_requests import WEATHER
+import openai
+from openai.types.responses import ResponseStreamEvent
+from vllm_requests import BACKGROUND, WEATHER
 from vllm_server import named
 
 PLACES = {
@@ -40,6 +42,18 @@ def _marks() -> dict[str, int]:
     model = Path(named("MODEL"))
     tokenizer = json.loads((model / "tokenizer.json").read_text())
     return {token["content"]: token["id"] for token in tokenizer["added_tokens"]}
+
+
+def endless_in_background(
+    client: openai.OpenAI, **more: Any
+) -> tuple[openai.Stream[ResponseStreamEvent], str]:
+    """One of the official client: a stream whose text has begun, and its response's id."""
+    asked: Any = {"model": "tiny", **endless("text"), **BACKGROUND, **more}
+    stream = client.responses.create(stream=True, **asked)
+    response_id = next(stream).response.id
+    while next(stream).type != "response.output_text.delta":
+        pass
+    return stream, response_id
 
 
 def until(stream: HTTPResponse, place: str) -> bytes:

@@ -28,6 +28,7 @@ WEATHER = [
 PATCHER = [{"type": "custom", "name": "apply_patch", "description": "Patches files."}]
 GRAMMAR = {"type": "grammar", "syntax": "lark", "definition": "start: /.+/"}
 MAILER = {"type": "namespace", "name": "mail", "description": "Mail."}
+BACKGROUND = {"background": True, "store": True}
 ANSWERED = [
     {"role": "user", "content": "weather"},
     {
