@@ -10,6 +10,7 @@ place.
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from responses_stream import state
 README = Path(__file__).parent.parent / "README.md"
 BEGIN, END = "<!-- states: begin -->", "<!-- states: end -->"
 
-DIAGRAMS = {
+DIAGRAMS: Mapping[str, state.Table[Any]] = {
     "The response": state.RESPONSE,
     'What a model says (`order="strict"`)': state.STRICT,
     "A message": state.MESSAGE,

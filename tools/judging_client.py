@@ -101,7 +101,7 @@ async def ask(
     *,
     slowly: bool = False,
     path: str = "/v1/responses",
-    seen: Callable[[bytes], None] = bool,
+    seen: Callable[[bytes], object] = bool,
 ) -> Got:
     """What a client gets that reads to the end; each piece is `seen` as it comes."""
     pieces = []

@@ -26,6 +26,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import psutil
 
@@ -118,13 +119,13 @@ class Gateway:
             held = await self.held()
         return held
 
-    def _ask(self) -> dict[str, dict[str, int]]:
+    def _ask(self) -> dict[str, Any]:
         asked, answers = self._process.stdin, self._process.stdout
         assert asked is not None
         assert answers is not None
         asked.write(b"\n")
         asked.flush()
-        found: dict[str, dict[str, int]] = json.loads(answers.readline())
+        found: dict[str, Any] = json.loads(answers.readline())
         return found
 
 
@@ -163,7 +164,7 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.05)
-    raise SystemExit(f"{process.args} does not listen: {log.read_text()}")
+    raise SystemExit(f"{process.args!r} does not listen: {log.read_text()}")
 
 
 # Within the process ---------------------------------------------------------------------

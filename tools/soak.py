@@ -47,7 +47,8 @@ async def soak(
     before = await gateway.quiet()
     print("| streams | a second | MiB | held |\n|--:|--:|--:|---|")
     print(row(0, 0, gateway, before))
-    sizes, wrong = [], []
+    sizes: list[int] = []
+    wrong: list[str] = []
     each = args.streams // args.rounds
     for number in range(1, args.rounds + 1):
         began = time.monotonic()

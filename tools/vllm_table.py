@@ -15,6 +15,7 @@ import sys
 from collections.abc import Callable, Iterator
 from http import HTTPStatus
 from pathlib import Path
+from typing import Any
 
 ROOT = Path(__file__).parent.parent
 sys.path[:0] = [str(ROOT), str(ROOT / "tests" / "integration")]
@@ -113,7 +114,7 @@ def cancel(server: Server) -> str:
 @row("8 refused in the background")
 def refused_in_background(server: Server) -> str:
     with server.client() as client:
-        asked = {"model": "tiny", "input": "hi", "timeout": 10, **BACKGROUND}
+        asked: Any = {"model": "tiny", "input": "hi", "timeout": 10, **BACKGROUND}
         extra = {"logit_bias": {"999999": 1}}
         try:
             *_, last = client.responses.create(stream=True, extra_body=extra, **asked)

@@ -53,7 +53,7 @@ def _wait_for(port: int, running: subprocess.Popen[bytes], log: Path) -> None:
         with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
             return
         time.sleep(0.02)
-    raise AssertionError(f"{running.args} does not listen: {log.read_text()}")
+    raise AssertionError(f"{running.args!r} does not listen: {log.read_text()}")
 
 
 def free_port() -> int:

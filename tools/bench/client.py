@@ -6,7 +6,7 @@ import asyncio
 import re
 import time
 from collections.abc import Callable
-from typing import Final, cast
+from typing import Any, Final, cast
 
 import msgspec
 
@@ -116,7 +116,8 @@ class Crowd:
         async with asyncio.timeout(PATIENCE):
             reached = asyncio.ensure_future(self._reached.wait())
             ends = [reader.done for reader in self.readers]
-            await asyncio.wait([reached, *ends], return_when=asyncio.FIRST_COMPLETED)
+            either: list[asyncio.Future[Any]] = [reached, *ends]
+            await asyncio.wait(either, return_when=asyncio.FIRST_COMPLETED)
             if not reached.done():
                 reached.cancel()
                 await asyncio.gather(*(end for end in ends if end.done()))

@@ -131,7 +131,7 @@ async def _answered(answer: Iterable[Any], *, is_parsed: bool) -> list[bytes]:
     gateway = EventAnswer(question, response, Settings())
     if is_parsed:
         gateway.machine = Parsed(response)
-    await gateway.answer(send)  # type: ignore[arg-type]
+    await gateway.answer(send)
     return writes
 
 

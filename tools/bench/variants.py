@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import importlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Literal
+from typing import Any, Final, Literal
 
 from responses_stream import Delta
 
@@ -57,7 +57,7 @@ def messages(deltas: Sequence[Delta]) -> list[Any]:
     return list(map(message, deltas))
 
 
-VLLM = {"given": "variants:messages", "baseline": "vllm"}
+VLLM: Final[Mapping[str, Any]] = {"given": "variants:messages", "baseline": "vllm"}
 
 VARIANTS = {
     "typed": Variant("`feed` and `encode`", "ours", "ours:typed"),

@@ -85,8 +85,11 @@ def _texts(calls: list[list[str]]) -> list[str]:
     arguments = [piece for pieces in calls for piece in pieces]
     escaped = ESCAPED - sum(map(needs_escape, arguments))
     count = REASONING + CONTENT
-    kinds: list[tuple[str, ...]] = [QUOTED] * escaped + [ACCENTED] * NOT_ASCII
-    kinds += [PLAIN] * (count - len(kinds))
+    kinds: list[tuple[str, ...]] = [
+        *[QUOTED] * escaped,
+        *[ACCENTED] * NOT_ASCII,
+        *[PLAIN] * (count - escaped - NOT_ASCII),
+    ]
     rng.shuffle(kinds)
     texts = [rng.choice(kind) for kind in kinds]
     # What is missing in length, the plain pieces get one character at a time.
