@@ -1,3 +1,5 @@
+"""Which call a delta belongs to, and what becomes of its name, id and arguments."""
+
 from __future__ import annotations
 
 from itertools import count

@@ -1,3 +1,5 @@
+"""What is right and what is wrong in a transcript, and where the checker says so."""
+
 from __future__ import annotations
 
 import copy

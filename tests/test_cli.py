@@ -1,3 +1,5 @@
+"""The command line, from its standard input to its exit status."""
+
 from __future__ import annotations
 
 import json

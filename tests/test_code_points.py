@@ -1,3 +1,5 @@
+"""A text cut within a character comes out mended, and whole."""
+
 from __future__ import annotations
 
 from hypothesis import given

@@ -1,3 +1,5 @@
+"""A file of deltas becomes a transcript, also where a line is wrong."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""A delta is read from whatever a parser says it with."""
+
 from __future__ import annotations
 
 from contextlib import suppress

@@ -1,3 +1,5 @@
+"""The keys of every event type, held against openai's own types."""
+
 from __future__ import annotations
 
 from typing import Any, get_origin

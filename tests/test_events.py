@@ -1,3 +1,5 @@
+"""The events' classes: their names, and their JSON as the official client reads it."""
+
 from __future__ import annotations
 
 from typing import Any

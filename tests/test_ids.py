@@ -1,3 +1,5 @@
+"""Ids that count, for tests, and ids that nobody has seen before."""
+
 from __future__ import annotations
 
 from responses_stream.ids import counted_ids, random_ids

@@ -1,3 +1,5 @@
+"""The items' classes: their keys, and their JSON as the official client reads it."""
+
 from __future__ import annotations
 
 from typing import Any, get_args

@@ -1,3 +1,5 @@
+"""What can be said of a JSON text before all of it is there."""
+
 from __future__ import annotations
 
 import json

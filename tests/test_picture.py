@@ -1,3 +1,5 @@
+"""What a person sees of a transcript: a lane for each item, and what is wrong."""
+
 from __future__ import annotations
 
 import io

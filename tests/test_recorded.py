@@ -1,3 +1,5 @@
+"""Transcripts as they were recorded: each judged, and its faults found again."""
+
 from __future__ import annotations
 
 import re

@@ -1,3 +1,5 @@
+"""The response object has every key, of the request and of what came of it."""
+
 from __future__ import annotations
 
 import json

@@ -1,3 +1,5 @@
+"""Each rule that no table can say finds its fault, and finds none where there is none."""
+
 from __future__ import annotations
 
 import msgspec

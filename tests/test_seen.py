@@ -1,3 +1,5 @@
+"""What was seen of a part, an item and a response is held against what comes next."""
+
 from __future__ import annotations
 
 import pytest

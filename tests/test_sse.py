@@ -1,3 +1,5 @@
+"""Events become bytes, and bytes cut anywhere become the same events."""
+
 from __future__ import annotations
 
 import msgspec

@@ -1,3 +1,5 @@
+"""The tables: whole, without dead ends, and alike for whoever runs them."""
+
 from __future__ import annotations
 
 import itertools

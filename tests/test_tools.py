@@ -1,3 +1,5 @@
+"""A name that a model says leads back to the tool that was declared."""
+
 from __future__ import annotations
 
 import pytest

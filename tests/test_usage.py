@@ -1,3 +1,5 @@
+"""Token counters of both APIs, and what is made of those that are missing."""
+
 from __future__ import annotations
 
 import msgspec

@@ -1,3 +1,5 @@
+"""What all events share: keys in one order, a place, and bytes around the delta."""
+
 from __future__ import annotations
 
 import msgspec
