@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 import pytest
-from gateway_scripts import Script
+from gateway_frames import Script
 from gateway_world import ScriptedServer, scripted_server, serving
 
 from responses_stream.gateway.settings import Settings

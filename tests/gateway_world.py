@@ -20,7 +20,7 @@ from typing import Any
 
 import httpx
 import msgspec
-from gateway_scripts import Script
+from gateway_frames import Script
 
 from responses_stream import SSEDecoder
 from responses_stream.gateway.server import Server, listen

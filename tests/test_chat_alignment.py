@@ -9,14 +9,13 @@ from typing import Any
 import msgspec
 import pytest
 from chat_strategies import json_values, odd_chunks
-from gateway_scripts import (
+from gateway_frames import (
     CALLED,
     COUNTED,
     DONE,
     HELLO,
     ROLE,
     STOP,
-    STREAMED,
     USAGE,
     Script,
     call,
@@ -25,6 +24,7 @@ from gateway_scripts import (
     data,
     said,
 )
+from gateway_scripts import STREAMED
 from hypothesis import given
 from hypothesis import strategies as st
 from openai.types.chat import ChatCompletionChunk

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 from chat_strategies import json_values, odd_chunks
-from gateway_scripts import call, chunk
+from gateway_frames import call, chunk
 from hypothesis import example, given
 from hypothesis import strategies as st
 

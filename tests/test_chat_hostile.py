@@ -7,7 +7,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from gateway_scripts import ROLE, STOP, chunk
+from gateway_frames import ROLE, STOP, chunk
 from helpers import errors, fixed_stream, over_the_wire
 from hypothesis import example, given
 from hypothesis import strategies as st

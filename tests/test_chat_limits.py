@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import pytest
-from gateway_scripts import CALLED, HELLO, call, calls, said
+from gateway_frames import CALLED, HELLO, call, calls, said
 from helpers import errors, fixed_stream
 
 from responses_stream.chat.alignment import ChatAligner

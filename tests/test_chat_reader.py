@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 import pytest
-from gateway_scripts import (
-    COUNTED,
-    DONE,
-    HELLO,
-    ROLE,
-    STOP,
-    STREAMED,
-    Script,
-    chunk,
-    said,
-)
+from gateway_frames import COUNTED, DONE, HELLO, ROLE, STOP, Script, chunk, said
+from gateway_scripts import STREAMED
 from helpers import accumulate, fixed_stream, frames, over_the_wire, violations
 from hypothesis import given
 from hypothesis import strategies as st

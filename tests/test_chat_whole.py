@@ -6,12 +6,11 @@ import json
 from typing import Any
 
 import pytest
-from gateway_scripts import (
+from gateway_frames import (
     COUNTED,
     DONE,
     HELLO,
     ROLE,
-    STREAMED,
     USAGE,
     WHOLE,
     call,
@@ -19,6 +18,7 @@ from gateway_scripts import (
     chunk,
     data,
 )
+from gateway_scripts import STREAMED
 from openai.types.chat import ChatCompletion
 
 from responses_stream.chat.failures import Failure, read_failure

@@ -13,18 +13,8 @@ from typing import Any
 import httpx
 import pytest
 from gateway_fixtures import closed_gate, server_of, url_of
-from gateway_scripts import (
-    CALLED,
-    END,
-    HELLO,
-    ROLE,
-    SCRIPTS,
-    STOP,
-    Script,
-    call,
-    calls,
-    said,
-)
+from gateway_frames import CALLED, END, HELLO, ROLE, STOP, Script, call, calls, said
+from gateway_scripts import SCRIPTS
 from gateway_sockets import address, head, post
 from gateway_world import (
     REQUEST,

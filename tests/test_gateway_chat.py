@@ -8,17 +8,8 @@ import time
 import httpx
 import pytest
 from gateway_fixtures import server_of, url_of
-from gateway_scripts import (
-    DONE,
-    HELLO,
-    ROLE,
-    SCRIPTS,
-    STREAMED,
-    WHOLE,
-    Script,
-    chunk,
-    said,
-)
+from gateway_frames import DONE, HELLO, ROLE, WHOLE, Script, chunk, said
+from gateway_scripts import SCRIPTS, STREAMED
 from gateway_world import Got, ask
 from openai.types.chat import ChatCompletion, ChatCompletionChunk
 

@@ -14,7 +14,7 @@ import httpx
 import msgspec
 import pytest
 from gateway_fixtures import closed_gate, server_of
-from gateway_scripts import HELLO, ROLE, Script, call, calls, chunk, said, with_choice
+from gateway_frames import HELLO, ROLE, Script, call, calls, chunk, said, with_choice
 from gateway_sockets import address, all_of, head, narrow, post
 from gateway_world import Asked, ScriptedServer, ask, serving
 from helpers import errors

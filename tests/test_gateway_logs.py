@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 from gateway_fixtures import server_of
-from gateway_scripts import END, ROLE, STOP, Script, call, calls, data, said
+from gateway_frames import END, ROLE, STOP, Script, call, calls, data, said
 from gateway_world import ask, serving
 from hypothesis import example, given
 from hypothesis import strategies as st

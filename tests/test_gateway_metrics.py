@@ -11,7 +11,7 @@ from typing import Any
 import httpx
 import pytest
 from gateway_fixtures import server_of
-from gateway_scripts import END, HELLO, ROLE, STOP, Script, call, calls, chunk, said
+from gateway_frames import END, HELLO, ROLE, STOP, Script, call, calls, chunk, said
 from gateway_sockets import address, head
 from gateway_world import ScriptedServer, ask, serving
 from prometheus_client.parser import text_string_to_metric_families

@@ -7,7 +7,8 @@ from typing import Any
 import openai
 import pytest
 from gateway_fixtures import server_of, url_of
-from gateway_scripts import SCRIPTS, STREAMED, Script
+from gateway_frames import Script
+from gateway_scripts import SCRIPTS, STREAMED
 from gateway_world import (
     REQUEST,
     Got,

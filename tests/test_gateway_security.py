@@ -12,7 +12,7 @@ from typing import Any, Self
 import httpx
 import pytest
 from gateway_fixtures import server_of, url_of
-from gateway_scripts import HELLO, Script
+from gateway_frames import HELLO, Script
 from gateway_world import REQUEST, ask, serving
 from hypothesis import example, given
 from hypothesis import strategies as st

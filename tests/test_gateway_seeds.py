@@ -10,7 +10,7 @@ import json
 
 import openai
 from gateway_fixtures import server_of, url_of
-from gateway_scripts import COUNTED, DONE, HELLO, WHOLE, Script, chunk
+from gateway_frames import COUNTED, DONE, HELLO, WHOLE, Script, chunk
 from gateway_world import ask
 
 LIGHTLLM = (

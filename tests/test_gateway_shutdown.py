@@ -14,8 +14,8 @@ from typing import Any
 import httpx
 import pytest
 from gateway_fixtures import closed_gate, server_of
+from gateway_frames import HELLO, ROLE, Script, chunk, said
 from gateway_process import Running, running
-from gateway_scripts import HELLO, ROLE, Script, chunk, said
 from gateway_sockets import address, all_of, head, narrow, post
 from gateway_world import Got, ScriptedServer, ask
 from helpers import errors

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 
 from gateway_fixtures import server_of, url_of
-from gateway_scripts import HELLO, Script, said
+from gateway_frames import HELLO, Script, said
 from gateway_world import ask
 
 CHUNKED = ("content-type: text/event-stream", "transfer-encoding: chunked")
