@@ -14,7 +14,7 @@ import struct
 import threading
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -246,6 +246,11 @@ def serving(settings: Settings) -> Iterator[str]:
 
     with in_thread(serve):
         yield f"http://127.0.0.1:{listener.getsockname()[1]}/v1"
+
+
+def gateway(server: ScriptedServer, **settings: Any) -> AbstractContextManager[str]:
+    """One in front of a chat server, whose ends it does not await for long."""
+    return serving(Settings(upstream=server.url, **{"linger": 0.2, **settings}))
 
 
 @dataclass(frozen=True)

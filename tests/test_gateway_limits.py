@@ -7,7 +7,7 @@ import socket
 import threading
 import time
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 import httpx
@@ -16,13 +16,12 @@ import pytest
 from gateway_fixtures import closed_gate, server_of
 from gateway_frames import HELLO, ROLE, Script, call, calls, chunk, said, with_choice
 from gateway_sockets import address, all_of, head, narrow, post
-from gateway_world import Asked, ScriptedServer, ask, serving
+from gateway_world import Asked, ScriptedServer, ask, gateway
 from helpers import errors
 
 from responses_stream import SSEDecoder
 from responses_stream.chat.limits import AnswerLimits
 from responses_stream.gateway.connection import MAX_HEAD
-from responses_stream.gateway.settings import Settings
 
 BIG = chunk({"content": "x" * 60_000})
 
@@ -54,10 +53,6 @@ SCRIPTS = {
 
 _server = server_of(SCRIPTS)
 _closed_gate = closed_gate()
-
-
-def gateway(server: ScriptedServer, **settings: Any) -> AbstractContextManager[str]:
-    return serving(Settings(upstream=server.url, **settings))
 
 
 @contextmanager
