@@ -1,4 +1,4 @@
-"""The plugin in a vLLM that is not as expected; a stand-in, see test_vllm_plugin.py."""
+"""The plugin in a vLLM that is not as expected; a stand-in plays it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import sys
 from types import SimpleNamespace
 
 import pytest
-from test_vllm_plugin import Core
+from vllm_stand_ins import Core
 
 from responses_stream.vllm_plugin.plugin import (
     EndpointPlugin,
