@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
-from collections.abc import AsyncIterator, Mapping
-from contextlib import asynccontextmanager
 from types import SimpleNamespace
-from typing import Any, Self
+from typing import Any
 
 import httpx
 import pytest
 from gateway_fixtures import server_of, url_of
 from gateway_frames import HELLO, Script
+from gateway_in_memory import call
 from gateway_world import REQUEST, ask, serving
 from hypothesis import example, given
 from hypothesis import strategies as st
 from strategies import ANY_TEXT, JSON
 
-from responses_stream.gateway.app import create_app
 from responses_stream.gateway.settings import Settings
 from responses_stream.gateway.upstream import _retry_after
 from responses_stream.json_text import DEEPEST
@@ -50,53 +47,6 @@ OURS = {"host", "accept", "accept-encoding", "user-agent", "content-type", "cont
 
 _server = server_of(SCRIPTS)
 _url = url_of()
-
-
-class Friendly:
-    """An upstream that says Hello, and remembers what it was told."""
-
-    def __init__(self) -> None:
-        self.told: list[tuple[bytes, Mapping[str, str]]] = []
-        self._body: list[bytes] = []
-
-    async def __aenter__(self) -> Self:
-        return self
-
-    async def __aexit__(self, *_: object) -> None:
-        """Nothing to close."""
-
-    @asynccontextmanager
-    async def chat(self, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Self]:
-        self.told.append((body, headers))
-        self._body = list(HELLO)
-        yield self
-
-    async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
-        self.told.append((b"", headers))
-        return []
-
-    async def read(self) -> bytes:
-        return self._body.pop(0) if self._body else b""
-
-    def finish(self) -> None:
-        """Nothing to keep."""
-
-
-def call(
-    settings: Settings,
-    content: bytes,
-    headers: list[tuple[bytes, bytes]] | None = None,
-    path: str = "/v1/responses",
-) -> tuple[httpx.Response, Friendly]:
-    """What a gateway answers, and what it told its upstream."""
-    friendly = Friendly()
-
-    async def main() -> httpx.Response:
-        transport = httpx.ASGITransport(create_app(settings, friendly))
-        async with httpx.AsyncClient(transport=transport, base_url="http://x") as client:
-            return await client.post(path, content=content, headers=headers)
-
-    return asyncio.run(main()), friendly
 
 
 def request(**fields: Any) -> bytes:
