@@ -35,7 +35,7 @@ from .events import (
 from .ids import counted_ids, random_ids
 from .items import Logprob, TopLogprob
 from .sse import DONE, ServerSentEvent, SSEDecoder, encode, encode_all, encode_comment
-from .stream import ResponseStream
+from .stream import FrameStream, ResponseStream
 from .usage import Usage
 from .wire import Event, Events
 
@@ -48,6 +48,7 @@ __all__ = [
     "Delta",
     "Event",
     "Events",
+    "FrameStream",
     "FullDelta",
     "FunctionCallArgumentsDelta",
     "FunctionCallArgumentsDone",

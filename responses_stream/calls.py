@@ -13,20 +13,25 @@ are all here:
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+import itertools
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 from msgspec import UNSET
 
 from .code_points import mend
 from .deltas import ToolCallDelta
 from .errors import LocalProtocolError
-from .growing import GrowingItem, Sender
+from .growing import GrowingItem
+from .growing_parts import Sender
 from .items import CustomToolCall, FunctionCall, Status
 from .json_text import JSONScanner
 from .kinds import FUNCTION, CallKind
 from .state import ABSENT, DONE, Machine, is_phantom
 from .tail import CallTail
-from .tools import Tool
+from .tools import Tool, ToolIndex, ToolKind, said_call_ids
+from .wire import Event
 
 
 class CallIds:
@@ -80,9 +85,17 @@ class GrowingCall(GrowingItem):
     @property
     def closable(self) -> bool:
         """Once the arguments are a complete JSON value."""
+        return self._scanned().complete
+
+    @property
+    def cut(self) -> bool:
+        """See GrowingItem.cut."""
+        return self._scanned().cut
+
+    def _scanned(self) -> JSONScanner:
         self._scanner.feed("".join(self._unscanned))
         self._unscanned.clear()
-        return self._scanner.complete
+        return self._scanner
 
     @property
     def closed(self) -> bool:
@@ -106,12 +119,17 @@ class GrowingCall(GrowingItem):
 
     def say(self, arguments: str, out: Sender) -> None:
         """Says more arguments; holds them while a draft."""
-        self._unscanned.append(arguments)
         if self.machine.state is ABSENT:
+            self._unscanned.append(arguments)
             self._held.append(arguments)
             self.held += len(arguments)
         else:
-            self._append(self._reader.feed(arguments), out)
+            self._append(self._hear(arguments), out)
+
+    def _hear(self, arguments: str) -> str:
+        """Takes more arguments; what they say."""
+        self._unscanned.append(arguments)
+        return self._reader.feed(arguments)
 
     def announce(self, item_id: str, output_index: int, out: Sender) -> None:
         """See GrowingItem.announce."""
@@ -127,10 +145,15 @@ class GrowingCall(GrowingItem):
         held, self._held, self.held = "".join(self._held), [], 0
         self._append(self._reader.feed(held), out)
 
-    def tail(self, next_number: Callable[[], int]) -> CallTail | None:
+    def tail(self, out: Sender) -> CallTail:
         """See GrowingItem.tail."""
-        end = self._pieces.append, self.kind.delta, self._place, next_number
-        return CallTail(end, self.index, self._unscanned.append, self._reader)
+        end = out.end(self._pieces.append, self.kind.delta, self._place)
+        return (self.index, None), self._hear, end
+
+    @property
+    def deltas(self) -> Counter[type[Event]]:
+        """See GrowingItem.deltas."""
+        return Counter({self.kind.delta: len(self._pieces)})
 
     def _append(self, text: str, out: Sender) -> None:
         if text:
@@ -160,6 +183,23 @@ class GrowingCall(GrowingItem):
             self._text(),
             self.tool.namespace or UNSET,
         )
+
+
+def call_maker(
+    request: Mapping[str, Any],
+    kind_of: Callable[[ToolKind], CallKind],
+    new_id: Callable[[], str],
+) -> Callable[[], GrowingCall]:
+    """What begins the calls of a response, one after the other."""
+    tools = ToolIndex(request)
+    ids = CallIds(said_call_ids(request), new_id)
+    numbers = itertools.count()
+
+    def find(name: str) -> tuple[Tool, CallKind]:
+        tool = tools.resolve(name)
+        return tool, kind_of(tool.kind)
+
+    return lambda: GrowingCall(next(numbers), find, ids)
 
 
 class CallIndex:

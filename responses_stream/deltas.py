@@ -65,19 +65,24 @@ def as_delta(said: object) -> Delta:
     if isinstance(said, Delta):
         return said
     get = _getter(said)
-    common = (
-        _text(get, "reasoning") or _text(get, "reasoning_content"),
-        _text(get, "content"),
-        tuple(_tool_call(call) for call in _list(get, "tool_calls")),
+    reasoning = get("reasoning") or get("reasoning_content")
+    content, calls = get("content"), get("tool_calls")
+    # Most deltas have one of these, and nothing is called for what is not there.
+    reasoning = "" if reasoning is None else _text("reasoning", reasoning)
+    content = "" if content is None else _text("content", content)
+    if calls is not None:
+        calls = tuple(map(_tool_call, _list("tool_calls", calls)))
+    refusal, logprobs, annotations = get("refusal"), get("logprobs"), get("annotations")
+    if not (refusal or logprobs or annotations):
+        return Delta(reasoning, content, calls or ())
+    return FullDelta(
+        reasoning,
+        content,
+        calls or (),
+        refusal=_text("refusal", refusal),
+        logprobs=tuple(map(logprob, _list("logprobs", logprobs))),
+        annotations=tuple(map(_annotation, _list("annotations", annotations))),
     )
-    refusal = _text(get, "refusal")
-    logprobs = tuple(logprob(entry) for entry in _list(get, "logprobs"))
-    annotations = tuple(_annotation(entry) for entry in _list(get, "annotations"))
-    if refusal or logprobs or annotations:
-        return FullDelta(
-            *common, refusal=refusal, logprobs=logprobs, annotations=annotations
-        )
-    return Delta(*common)
 
 
 def logprob(entry: object) -> Logprob:
@@ -85,7 +90,7 @@ def logprob(entry: object) -> Logprob:
     if isinstance(entry, Logprob):
         return entry
     get = _getter(entry)
-    top = _list(get, "top_logprobs")
+    top = _list("top_logprobs", get("top_logprobs"))
     return Logprob(*_token(get), tuple(TopLogprob(*_token(_getter(t))) for t in top))
 
 
@@ -101,32 +106,39 @@ def _token(get: Get) -> tuple[str, float, tuple[int, ...]]:
         raise LocalProtocolError(f"logprob is {value!r}; expected a number")
     # JSON knows no infinity, and a null breaks every client; vLLM clamps there too.
     value = max(float(value), LEAST_LOGPROB) if math.isfinite(value) else LEAST_LOGPROB
-    bytes_ = tuple(_list(get, "bytes"))
+    bytes_ = tuple(_list("bytes", get("bytes")))
     if not all(isinstance(byte, int) for byte in bytes_):
         raise LocalProtocolError(f"bytes is {bytes_!r}; expected integers")
-    return _text(get, "token"), value, bytes_
+    return _text("token", get("token")), value, bytes_
 
 
 def _tool_call(call: object) -> ToolCallDelta:
     if isinstance(call, ToolCallDelta):
         return call
     get = _getter(call)
-    index = get("index")
+    index, said_id, function = get("index"), get("id"), get("function")
     if index is not None and (isinstance(index, bool) or not isinstance(index, int)):
         raise LocalProtocolError(f"tool call index is {index!r}; expected an integer")
-    function = get("function")
     get_function = get if function is None else _getter(function)
-    arguments = get_function("arguments")
-    if isinstance(arguments, Mapping):
-        # Some servers parse the arguments for us; the wire has them as text.
-        try:
-            arguments = msgspec.json.encode(mend_all(arguments)).decode()
-        except (TypeError, ValueError) as error:
-            raise LocalProtocolError(f"arguments are no JSON: {error}") from error
-    elif not isinstance(arguments, str | None):
-        raise _unlike("arguments", arguments, "a string")
-    name = mend(_text(get_function, "name"))
-    return ToolCallDelta(index, mend(_text(get, "id")), name, arguments or "")
+    name, arguments = get_function("name"), get_function("arguments")
+    return ToolCallDelta(
+        index,
+        "" if said_id is None else mend(_text("id", said_id)),
+        "" if name is None else mend(_text("name", name)),
+        "" if arguments is None else _arguments(arguments),
+    )
+
+
+def _arguments(said: object) -> str:
+    if isinstance(said, str):
+        return said
+    if not isinstance(said, Mapping):
+        raise _unlike("arguments", said, "a string")
+    # Some servers parse the arguments for us; the wire has them as text.
+    try:
+        return msgspec.json.encode(mend_all(said)).decode()
+    except (TypeError, ValueError) as error:
+        raise LocalProtocolError(f"arguments are no JSON: {error}") from error
 
 
 def _annotation(entry: object) -> dict[str, Any]:
@@ -139,18 +151,20 @@ def _annotation(entry: object) -> dict[str, Any]:
 
 
 def _getter(said: object) -> Get:
+    if type(said) is dict:
+        return said.get
+    if hasattr(type(said), "__pydantic_fields__"):
+        # A pydantic model takes microseconds to say that it has no such attribute.
+        extra = getattr(said, "__pydantic_extra__", None)
+        return {**said.__dict__, **extra}.get if extra else said.__dict__.get
     if isinstance(said, Mapping):
         return said.get
     if said is None or isinstance(said, (str, bytes, int, float, list, tuple)):
         raise _unlike("delta", said, "an object or a mapping with a chat delta's names")
-    if hasattr(type(said), "__pydantic_fields__"):
-        # A pydantic model takes microseconds to say that it has no such attribute.
-        return {**said.__dict__, **(getattr(said, "__pydantic_extra__", None) or {})}.get
     return lambda name: getattr(said, name, None)
 
 
-def _text(get: Get, name: str) -> str:
-    value = get(name)
+def _text(name: str, value: object) -> str:
     if value is None:
         return ""
     if not isinstance(value, str):
@@ -158,8 +172,7 @@ def _text(get: Get, name: str) -> str:
     return value
 
 
-def _list(get: Get, name: str) -> Iterable[Any]:
-    value = get(name)
+def _list(name: str, value: object) -> Iterable[Any]:
     if value is None:
         return ()
     if not isinstance(value, (list, tuple)):

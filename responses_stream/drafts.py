@@ -26,14 +26,16 @@ class Drafts:
     def __bool__(self) -> bool:
         return bool(self._items or self._nameless)
 
-    def add(self, item: GrowingText) -> None:
+    def add(self, item: GrowingText) -> GrowingText:
         """Puts a text behind all that waits."""
         self._items.append(item)
+        return item
 
-    def add_call(self, call: GrowingCall) -> None:
+    def add_call(self, call: GrowingCall) -> GrowingCall:
         """Puts a call behind all calls that wait, but not in the way of anything else."""
         self._nameless[call] = None
         self.calls_begun += 1
+        return call
 
     def name(self, call: GrowingCall) -> None:
         """Gives a call that has got its name the turn that it has had all along."""
@@ -62,6 +64,11 @@ class Drafts:
     def is_white_space(self) -> bool:
         """Whether nothing waits that is sure to come out: what is open may go on."""
         return not any(draft.ready for draft in self._items)
+
+    @property
+    def last(self) -> GrowingItem | None:
+        """The one behind all others that is sure to come out."""
+        return next((draft for draft in reversed(self._items) if draft.ready), None)
 
     def next(self) -> GrowingItem | None:
         """The first draft that is ready; but no call overtakes one without a name."""

@@ -10,21 +10,21 @@ Each method takes `out`, which numbers the events and sends them: nobody else ma
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import Counter
 from itertools import chain, groupby
 from operator import itemgetter
-from typing import Any, ClassVar, Protocol, TypeAlias
+from typing import ClassVar
 
 from msgspec import UNSET
 
-from .code_points import CodePoints
+from .code_points import CodePoints, mend_all
+from .deltas import mended
 from .errors import LocalProtocolError
-from .events import OutputItemAdded, OutputItemDone, OutputTextAnnotationAdded
+from .events import OutputItemAdded, OutputItemDone
+from .growing_parts import Annotations, GrowingOutputText, GrowingPart, Logprobs, Sender
 from .items import (
     Item,
-    Logprob,
     Message,
-    OutputText,
     Part,
     Reasoning,
     Status,
@@ -42,98 +42,7 @@ from .state import (
     is_phantom,
 )
 from .tail import CallTail, TextTail
-from .wire import DeltaEvent, Event, Place
-
-Logprobs: TypeAlias = tuple[Logprob, ...]
-Annotations: TypeAlias = tuple[dict[str, Any], ...]
-
-
-class Sender(Protocol):
-    """Makes events, each with the next sequence number, and sends them."""
-
-    def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
-        """Any event, of its fields but the number."""
-
-    def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
-        """The same for the one event that there are many of."""
-
-
-class GrowingPart:
-    """A part between its `added` and its `done`."""
-
-    def __init__(self, kind: PartKind, *where: str | int) -> None:
-        self.kind = kind
-        self.where = where
-        self.place = kind.delta.place_at(*where)
-        self.machine = Machine(kind.table, LocalProtocolError)
-        self.pieces: list[str] = []
-
-    def open(self, out: Sender) -> None:
-        """Announces the part, empty."""
-        self.machine.advance(self.kind.added.type)
-        out.send(self.kind.added, *self.where, self.kind.part(""))
-
-    def append(self, text: str, out: Sender) -> None:
-        """Says more."""
-        self.machine.advance(self.kind.delta.type)
-        self.pieces.append(text)
-        out.send_delta(self.kind.delta, self.place, text)
-
-    def append_with(
-        self,
-        text: str,
-        logprobs: Logprobs,  # noqa: ARG002  (only a message's text can tell of them)
-        annotations: Annotations,  # noqa: ARG002
-        out: Sender,
-    ) -> None:
-        """Says more, and what is known about it."""
-        if text:
-            self.append(text, out)
-
-    def close(self, out: Sender) -> Part:
-        """Says it all once more, and ends the part."""
-        self.machine.advance(self.kind.done.type)
-        part = self.settle("".join(self.pieces), out)
-        self.machine.advance(self.kind.closed.type)
-        out.send(self.kind.closed, *self.where, part)
-        return part
-
-    def settle(self, text: str, out: Sender) -> Part:
-        """Says all the text; returns the finished part."""
-        out.send(self.kind.done, *self.where, text)
-        return self.kind.part(text)
-
-
-class GrowingOutputText(GrowingPart):
-    """The one kind of part that says more than text."""
-
-    def __init__(self, kind: PartKind, *where: str | int) -> None:
-        super().__init__(kind, *where)
-        self.logprobs: list[Logprob] = []
-        self.annotations: list[dict[str, Any]] = []
-
-    def append_with(
-        self, text: str, logprobs: Logprobs, annotations: Annotations, out: Sender
-    ) -> None:
-        """Says more, and what is known about it."""
-        if logprobs:
-            self.machine.advance(self.kind.delta.type)
-            self.pieces.append(text)
-            self.logprobs += logprobs
-            out.send(self.kind.delta, self.place, text, logprobs=logprobs)
-        elif text:
-            self.append(text, out)
-        for annotation in annotations:
-            self.machine.advance(OutputTextAnnotationAdded.type)
-            number = len(self.annotations)
-            self.annotations.append(annotation)
-            out.send(OutputTextAnnotationAdded, *self.where, number, annotation)
-
-    def settle(self, text: str, out: Sender) -> Part:
-        """See GrowingPart.settle."""
-        logprobs = tuple(self.logprobs)
-        out.send(self.kind.done, *self.where, text, logprobs)
-        return OutputText(text, tuple(self.annotations), logprobs)
+from .wire import Event
 
 
 class GrowingItem:
@@ -162,6 +71,11 @@ class GrowingItem:
         return True
 
     @property
+    def cut(self) -> bool:
+        """Whether it is plainly not whole, if nothing more comes."""
+        return False
+
+    @property
     def prefix(self) -> str:
         """Of the id that `announce` wants."""
         raise NotImplementedError
@@ -177,8 +91,13 @@ class GrowingItem:
         """Says what was held."""
         raise NotImplementedError
 
-    def tail(self, next_number: Callable[[], int]) -> TextTail | CallTail | None:
+    def tail(self, out: Sender) -> TextTail | CallTail | None:
         """Where the open item goes on, if that is in one place. See tail.py."""
+        raise NotImplementedError
+
+    @property
+    def deltas(self) -> Counter[type[Event]]:
+        """How many deltas of each type it has said."""
         raise NotImplementedError
 
     def close(self, status: Status, out: Sender) -> Item:
@@ -206,7 +125,9 @@ class GrowingText(GrowingItem):
         self.content: list[Part] = []
         self.summary: list[SummaryText] = []
         self._kinds: tuple[PartKind, ...] = ()
+        self._parts: list[GrowingPart] = []
         self._open: list[GrowingPart] = []
+        """The last of them; with thoughts said in both ways, the last two."""
         self._held: list[tuple[tuple[PartKind, ...], str, Logprobs, Annotations]] = []
         self._code_points = CodePoints()
         self._real = False
@@ -216,31 +137,22 @@ class GrowingText(GrowingItem):
         """Once it holds more than white space; half a code point is more."""
         return self._real or bool(self._code_points.half)
 
-    def say(self, kinds: tuple[PartKind, ...], text: str, out: Sender) -> None:
+    def say(
+        self,
+        kinds: tuple[PartKind, ...],
+        text: str,
+        out: Sender,
+        logprobs: Logprobs = (),
+        annotations: Annotations = (),
+    ) -> None:
         """Says more, in a part of each of `kinds`; holds it while a draft."""
         if kinds is not self._kinds:
             self._turn_to(kinds, out)
         text = self._code_points.feed(text)
-        if not self._open:
-            self._hold(text, (), ())
-        elif text:
-            for part in self._open:
-                part.append(text, out)
-
-    def say_with(
-        self,
-        kinds: tuple[PartKind, ...],
-        text: str,
-        logprobs: Logprobs,
-        annotations: Annotations,
-        out: Sender,
-    ) -> None:
-        """The same with what is known about the text."""
-        if kinds is not self._kinds:
-            self._turn_to(kinds, out)
-        text = self._code_points.feed(text)
+        logprobs = tuple(mended(entry) for entry in logprobs)
+        annotations = tuple(mend_all(entry) for entry in annotations)
         if self._open:
-            self._append_with(text, logprobs, annotations, out)
+            self._append(text, logprobs, annotations, out)
         else:
             self._hold(text, logprobs, annotations)
 
@@ -255,11 +167,11 @@ class GrowingText(GrowingItem):
         if rest := self._code_points.flush():
             self.say(self._kinds, rest, out)
 
-    def _append_with(
+    def _append(
         self, text: str, logprobs: Logprobs, annotations: Annotations, out: Sender
     ) -> None:
         for part in self._open:
-            part.append_with(text, logprobs, annotations, out)
+            part.append(text, logprobs, annotations, out)
 
     def _hold(self, text: str, logprobs: Logprobs, annotations: Annotations) -> None:
         self._real = self._real or not is_phantom(text)
@@ -272,7 +184,7 @@ class GrowingText(GrowingItem):
         for kinds, run in groupby(held, key=itemgetter(0)):
             self._open_parts(kinds, out)
             _, texts, logprobs, annotations = zip(*run, strict=True)
-            self._append_with(
+            self._append(
                 "".join(texts),
                 tuple(chain.from_iterable(logprobs)),
                 tuple(chain.from_iterable(annotations)),
@@ -292,6 +204,7 @@ class GrowingText(GrowingItem):
             self.machine.advance(kind.added.type)
             part.open(out)
             self._open.append(part)
+        self._parts += self._open
 
     def _close_parts(self, out: Sender) -> None:
         for part in self._open:
@@ -303,15 +216,23 @@ class GrowingText(GrowingItem):
                 self.content.append(finished)
         self._open = []
 
-    def tail(self, next_number: Callable[[], int]) -> TextTail | None:
+    def tail(self, out: Sender) -> TextTail | None:
         """See GrowingItem.tail."""
         if len(self._open) != 1 or self._code_points.half:
             return None
         (part,) = self._open
         if part.kind is REFUSED:
             return None
-        end = part.pieces.append, part.kind.delta, part.place, next_number
+        end = out.end(part.pieces.append, part.kind.delta, part.place)
         return self.speech == "reasoning", end
+
+    @property
+    def deltas(self) -> Counter[type[Event]]:
+        """See GrowingItem.deltas."""
+        counts: Counter[type[Event]] = Counter()
+        for part in self._parts:
+            counts[part.kind.delta] += len(part.pieces)
+        return counts
 
     def settle(self, status: Status, out: Sender) -> None:  # noqa: ARG002
         """See GrowingItem.settle."""

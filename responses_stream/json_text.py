@@ -50,17 +50,24 @@ class JSONScanner:
     A bare number or word never counts as complete: `12` may become `123`.
     """
 
-    __slots__ = ("_depth", "_escaped", "_in_string", "complete")
+    __slots__ = ("_begin", "_depth", "_escaped", "_in_string", "complete")
 
     def __init__(self) -> None:
         self.complete = False
         """Whether the last bracket or quote closed the outermost one."""
+        self._begin = ""
         self._depth = 0
         self._in_string = False
         self._escaped = False
 
+    @property
+    def cut(self) -> bool:
+        """Whether an object or array has begun and is not complete: more was meant."""
+        return self._begin in ("{", "[") and not self.complete
+
     def feed(self, text: str) -> None:
         """Takes more of the text."""
+        self._begin = self._begin or text.lstrip()[:1]
         at = 0
         if self._escaped and text:
             self._escaped = False

@@ -164,8 +164,11 @@ class DialectRules(Struct, frozen=True):
 
     def reasoning_parts(self, reasoning: ReasoningAs) -> tuple[PartKind, ...]:
         """The parts that thoughts go out as. With `both`, each delta is said in both."""
-        parts = {"text": (self.thoughts,), "summary": (SUMMARY,)}
-        return parts.get(reasoning, (self.thoughts, SUMMARY))
+        return {
+            "text": (self.thoughts,),
+            "summary": (SUMMARY,),
+            "both": (self.thoughts, SUMMARY),
+        }[reasoning]
 
     def call(self, tool: ToolKind) -> CallKind:
         """How calls to such a tool are written."""

@@ -12,7 +12,7 @@ from typing import Final
 import msgspec
 
 from .errors import RemoteProtocolError
-from .wire import DeltaEvent, Event
+from .wire import DeltaEvent, Event, Place
 
 DONE: Final = b"data: [DONE]\n\n"
 """The last frame of a body. Open Responses wants it, OpenAI sends none, all accept it."""
@@ -22,6 +22,9 @@ MAX_EVENT_BYTES: Final = 64 * 1024 * 1024
 
 RETRY_DIGITS: Final = 9
 """Of a reconnection time in milliseconds; a longer one is no time that anybody waits."""
+
+# As numbers: to find a byte takes a tenth of the time that it takes to find bytes.
+_LF, _CR = b"\n\r"
 
 _json = msgspec.json.Encoder().encode
 
@@ -41,6 +44,12 @@ def encode(event: Event) -> bytes:
         return _frame(said.type, said.to_dict())
     delta, number = _json(said.delta), _json(said.sequence_number)
     return b"".join((place.head, delta, place.tail, number, b"}\n\n"))
+
+
+def encode_delta(place: Place, delta: str, sequence_number: int) -> bytes:
+    """The frame of a delta event with these fields."""
+    number = _json(sequence_number)
+    return b"".join((place.head, _json(delta), place.tail, number, b"}\n\n"))
 
 
 def encode_all(events: Sequence[Event]) -> bytes:
@@ -92,6 +101,9 @@ class SSEDecoder:
 
     def feed(self, data: bytes) -> list[ServerSentEvent]:
         """The events that `data` completes."""
+        if (line := self.one_line(data)) is not None:
+            text, begun_at = line.decode(errors="replace"), self._line_number - 1
+            return [ServerSentEvent(text, "message", self._last_event_id, begun_at)]
         if self._after_cr and data:
             # The CR has ended the line already; an LF right behind it belongs to it.
             self._after_cr = False
@@ -99,10 +111,6 @@ class SSEDecoder:
         if b"\r" in data:
             self._after_cr = data.endswith(b"\r")
             data = data.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
-        if self.pending == 0 and self._line_number and data.endswith(b"\n\n"):
-            frame = data[:-2]
-            if b"\n" not in frame and frame.startswith(b"data: "):
-                return self._one_line(frame)
         events: list[ServerSentEvent] = []
         *ended, rest = data.split(b"\n")
         for piece in ended:
@@ -118,14 +126,26 @@ class SSEDecoder:
         self._hold(rest)
         return events
 
-    def _one_line(self, frame: bytes) -> list[ServerSentEvent]:
-        """The short way of nearly all that comes: one event, of one line, all there."""
-        if len(frame) > self._max:
-            self._hold(frame)
-        begun_at = self._line_number + 1
+    def one_line(self, data: bytes) -> bytes | None:
+        """The short way of nearly all that comes: one event, of one line, all there.
+
+        Its data, or None: then nothing was taken, and it must be fed.
+        """
+        line = data[6:-2]
+        if (
+            data[:6] != b"data: "
+            or data[-2:] != b"\n\n"
+            or _LF in line
+            or _CR in line
+            # A byte order mark may stand before the first line.
+            or not self._line_number
+            or self.pending
+            or self._after_cr
+            or len(line) > self._max - 6
+        ):
+            return None
         self._line_number += 2
-        data = frame[6:].decode(errors="replace")
-        return [ServerSentEvent(data, "message", self._last_event_id, begun_at)]
+        return line
 
     def _hold(self, piece: bytes) -> None:
         self.pending += len(piece)

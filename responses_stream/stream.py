@@ -8,34 +8,37 @@ each kind is written, by the rows of kinds.py; this file knows how to wait.
 
 from __future__ import annotations
 
-import itertools
 import time
+from collections import Counter
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, ClassVar, Final, TypeVar
 
-from .calls import CallIds, CallIndex, GrowingCall
-from .code_points import is_whole, mend_all
-from .deltas import Delta, ToolCallDelta, as_delta, mended
+from .calls import CallIndex, GrowingCall, call_maker
+from .deltas import Delta, ToolCallDelta
 from .drafts import Drafts
 from .errors import LocalProtocolError
 from .finish_reasons import FAILED, INCOMPLETE, REASONS
-from .growing import Annotations, GrowingMessage, GrowingReasoning, GrowingText, Logprobs
+from .forms import EVENTS, FRAMES, Form
+from .growing import GrowingMessage, GrowingReasoning, GrowingText
+from .growing_parts import Annotations, Logprobs
 from .ids import Clock, Ids, random_ids
 from .items import Status
-from .kinds import DIALECTS, NOTHING, TEXT_PARTS, CallKind, Dialect, PartKind, ReasoningAs
+from .kinds import DIALECTS, NOTHING, TEXT_PARTS, Dialect, PartKind, ReasoningAs
 from .state import ORDERS, START, STRICT, Machine, Order, Speech, is_phantom
-from .tail import CallTail, TextTail
-from .tools import Tool, ToolIndex, said_call_ids
-from .transcript import SERVER_ERROR, Transcript
+from .tail import ShortWay
+from .transcript import SERVER_ERROR, Transcript, read_error
 from .usage import Usage
-from .wire import Events
+from .wire import Event
 
 EVERYTHING: Final = len(STRICT[START])
 """How many exits a row has that refuses nothing."""
 
 
-class ResponseStream:
-    """One response, from its first event to its last.
+T = TypeVar("T")
+
+
+class BaseStream(ShortWay[T]):
+    """One response, from its first event to its last, in one form.
 
     Args:
         request: The request's JSON object. `model`, `tools` and all else that a response
@@ -54,6 +57,9 @@ class ResponseStream:
     goes on as if the call had not been made.
     """
 
+    form: ClassVar[Form[Any]]
+    """What each event is given out as, a T."""
+
     def __init__(  # noqa: PLR0913  (each is a choice of its own)
         self,
         request: Mapping[str, Any] | None = None,
@@ -64,34 +70,24 @@ class ResponseStream:
         ids: Ids = random_ids,
         clock: Clock = time.time,
     ) -> None:
+        super().__init__()
         request = {} if request is None else request
         if not isinstance(request, Mapping):
             raise LocalProtocolError(
                 f"request is {type(request).__name__}; expected a mapping"
             )
-        self._transcript = Transcript(request, dialect, ids, clock)
+        self._transcript: Transcript[T] = Transcript(
+            self.form, request, dialect, ids, clock
+        )
         self._order = Machine(ORDERS[order], LocalProtocolError)
         self._rules = DIALECTS[dialect]
         self._reasoning = self._rules.reasoning_parts(reasoning)
-        call_ids = CallIds(said_call_ids(request), lambda: ids("call"))
-        tools = ToolIndex(request)
-
-        def find_tool(name: str) -> tuple[Tool, CallKind]:
-            tool = tools.resolve(name)
-            return tool, self._rules.call(tool.kind)
-
-        call_numbers = itertools.count()
-
-        def new_call() -> GrowingCall:
-            call = GrowingCall(next(call_numbers), find_tool, call_ids)
-            self._drafts.add_call(call)
-            return call
-
-        self._drafts = Drafts()
-        self._calls = CallIndex(new_call)
-        self._text_tail: TextTail | None = None
-        self._call_tail: CallTail | None = None
-        """Where most deltas go on; None while anything is in doubt."""
+        self.drafts = Drafts()
+        """What was said and no event has told of yet."""
+        make = call_maker(request, self._rules.call, lambda: ids("call"))
+        # Not a method of ours: a stream is to go with its last reference.
+        add = self.drafts.add_call
+        self._calls = CallIndex(lambda: add(make()))
 
     @property
     def response(self) -> dict[str, Any]:
@@ -107,11 +103,22 @@ class ResponseStream:
         return self._transcript.ended
 
     @property
-    def drafts(self) -> Drafts:
-        """What was said and no event has told of yet."""
-        return self._drafts
+    def has_output(self) -> bool:
+        """Whether an item is out."""
+        return self._transcript.has_output
 
-    def start(self) -> Events:
+    @property
+    def inside_call(self) -> bool:
+        """Whether the last thing said is a call whose JSON is not complete."""
+        last = self.drafts.last or self._transcript.open
+        return last is not None and last.cut
+
+    @property
+    def counts(self) -> Counter[type[Event]]:
+        """How many events of each type were made."""
+        return self._transcript.counts
+
+    def start(self) -> tuple[T, ...]:
         """`response.created` and `response.in_progress`, unless they are out already.
 
         Every other method starts the stream too; call this to start it before there is
@@ -120,7 +127,7 @@ class ResponseStream:
         self._transcript.start()
         return self._transcript.drain()
 
-    def keep_alive(self) -> Events:
+    def keep_alive(self) -> tuple[T, ...]:
         """One more `response.in_progress`, for a silent line.
 
         Nothing once the response has ended, and nothing in the Open Responses dialect,
@@ -129,56 +136,29 @@ class ResponseStream:
         self._transcript.keep_alive()
         return self._transcript.drain()
 
-    def feed(self, said: object) -> Events:
-        """The events that follow from one delta: ours, or anything that as_delta reads."""
-        if type(said) is not Delta:
-            said = as_delta(said)
-            if type(said) is not Delta:
-                return self._feed(said)
-        if said.tool_calls:
-            return self._feed_call(said)
-        if self._text_tail is not None:
-            is_thought, (keep, event, place, next_number) = self._text_tail
-            text, other = said.content, said.reasoning
-            if is_thought:
-                text, other = other, text
-            if text and not other and (text.isascii() or is_whole(text)):
-                keep(text)
-                return (event(place, text, next_number()),)
-        return self._feed(said)
-
-    def _feed_call(self, delta: Delta) -> Events:
-        tail = self._call_tail
-        if tail is None or (text := tail.more(delta)) is None:
-            return self._feed(delta)
-        if not text:
-            return ()
-        keep, event, place, next_number = tail.end
-        keep(text)
-        return (event(place, text, next_number()),)
-
-    def _feed(self, delta: Delta) -> Events:
-        """The long way, for a delta that says anything new: see tail.py."""
+    def _feed(self, delta: Delta) -> tuple[T, ...]:
+        """The long way, for a delta that says anything new."""
         if len(self._order.exits) < EVERYTHING or delta.tool_calls:
             self._check(delta)
         if self._order.state is START:
             self._transcript.start()
         if delta.reasoning:
             self._text("reasoning", self._reasoning, delta.reasoning)
-        if delta.logprobs or delta.annotations:
-            self._text_with(delta.content, delta.logprobs, delta.annotations)
-        elif delta.content:
-            self._text("output_text", TEXT_PARTS, delta.content)
+        known = (delta.logprobs, delta.annotations)
+        if delta.content or any(known):
+            self._text("output_text", TEXT_PARTS, delta.content, *known)
         if delta.refusal:
             self._text("output_text", self._rules.refused, delta.refusal)
         for call_delta in delta.tool_calls:
             self._call(call_delta)
-        if self._drafts:
+        if self.drafts:
             self._advance()
         self._find_tail()
         return self._transcript.drain()
 
-    def finish(self, reason: str, usage: Usage | Mapping[str, Any] | None = None) -> Events:
+    def finish(
+        self, reason: str, usage: Usage | Mapping[str, Any] | None = None
+    ) -> tuple[T, ...]:
         """The model is done; what is still held comes out, then the terminal event.
 
         Args:
@@ -203,7 +183,7 @@ class ResponseStream:
             self._transcript.cut(INCOMPLETE[reason], counted)
             return self._transcript.drain()
         self._settle("completed")
-        if self._transcript.is_empty and (unsaid := self._drafts.unsaid()):
+        if not self._transcript.has_output and (unsaid := self.drafts.unsaid()):
             # The model meant to act and said nothing else: no answer would be a lie.
             message = f"the model called a tool without naming it: {unsaid!r}"
             self._transcript.fail(SERVER_ERROR, message, counted)
@@ -215,7 +195,7 @@ class ResponseStream:
         self,
         error: BaseException | Mapping[str, Any] | str,
         usage: Usage | Mapping[str, Any] | None = None,
-    ) -> Events:
+    ) -> tuple[T, ...]:
         """Something broke: the open item becomes incomplete, the response failed.
 
         Args:
@@ -223,21 +203,15 @@ class ResponseStream:
                 Without a code it is `server_error`.
             usage: See Usage.read.
         """
-        code, message = SERVER_ERROR, str(error)
-        if isinstance(error, Mapping):
-            code = str(error.get("code") or SERVER_ERROR)
-            message = str(error.get("message") or "the model server gave no reason")
-        elif not message:
-            message = type(error).__name__
-        return self._fail(code, message, Usage.read(usage))
+        return self._fail(*read_error(error), Usage.read(usage))
 
-    def _fail(self, code: str, message: str, usage: Usage | None) -> Events:
+    def _fail(self, code: str, message: str, usage: Usage | None) -> tuple[T, ...]:
         self._order.advance("finish")
         self._settle("incomplete", self._rules.left_open_when_failed)
         self._transcript.fail(code, message, usage)
         return self._transcript.drain()
 
-    def close(self) -> Events:
+    def close(self) -> tuple[T, ...]:
         """The input ended. Without a finish before, that is a failure, never an end."""
         if self.ended:
             return ()
@@ -262,23 +236,18 @@ class ResponseStream:
         if self.ended or not is_phantom(text):
             self._order.advance(speech)
 
-    def _text(self, speech: Speech, kinds: tuple[PartKind, ...], text: str) -> None:
+    def _text(
+        self,
+        speech: Speech,
+        kinds: tuple[PartKind, ...],
+        text: str,
+        logprobs: Logprobs = (),
+        annotations: Annotations = (),
+    ) -> None:
         item = self._text_item(speech)
-        item.say(kinds, text, self._transcript)
+        item.say(kinds, text, self._transcript, logprobs, annotations)
         if item.ready:
             self._order.advance(speech)
-
-    def _text_with(self, text: str, logprobs: Logprobs, annotations: Annotations) -> None:
-        item = self._text_item("output_text")
-        item.say_with(
-            TEXT_PARTS,
-            text,
-            tuple(mended(entry) for entry in logprobs),
-            tuple(mend_all(entry) for entry in annotations),
-            self._transcript,
-        )
-        if item.ready:
-            self._order.advance("output_text")
 
     def _text_item(self, speech: Speech) -> GrowingText:
         """The item that this speech continues, or a new draft.
@@ -286,27 +255,23 @@ class ResponseStream:
         A draft that is not ready may still be nothing, so what was said before it goes on.
         """
         open_ = self._transcript.open
-        if (draft := self._drafts.text(speech)) is not None:
+        if (draft := self.drafts.text(speech)) is not None:
             return draft
         if (
             isinstance(open_, GrowingText)
             and open_.speech == speech
-            and self._drafts.is_white_space
+            and self.drafts.is_white_space
         ):
             return open_
-        new = (
-            GrowingMessage()
-            if speech == "output_text"
-            else GrowingReasoning(self._reasoning)
-        )
-        self._drafts.add(new)
-        return new
+        if speech == "output_text":
+            return self.drafts.add(GrowingMessage())
+        return self.drafts.add(GrowingReasoning(self._reasoning))
 
     def _call(self, delta: ToolCallDelta) -> None:
         call = self._calls.find(delta)
-        if call.ready and self._drafts.is_nameless(call):
+        if call.ready and self.drafts.is_nameless(call):
             self._order.advance("tool_call")
-            self._drafts.name(call)
+            self.drafts.name(call)
         if delta.arguments and not call.closed:
             call.say(delta.arguments, self._transcript)
 
@@ -314,10 +279,10 @@ class ResponseStream:
 
     def _advance(self) -> None:
         """Announces every draft that need not wait any longer."""
-        while (draft := self._drafts.next()) is not None:
+        while (draft := self.drafts.next()) is not None:
             if self._transcript.open is not None and not self._transcript.open.closable:
                 return
-            self._drafts.take(draft)
+            self.drafts.take(draft)
             self._transcript.close_open("completed")
             self._transcript.announce(draft)
 
@@ -325,12 +290,12 @@ class ResponseStream:
         """Where a delta goes on that only says more of what is open, if that is sure."""
         self._text_tail = self._call_tail = None
         item = self._transcript.open
-        if item is None or self._drafts or not self._order.stays(item.speech):
+        if item is None or self.drafts or not self._order.stays(item.speech):
             return
         if isinstance(item, GrowingText):
-            self._text_tail = item.tail(self._transcript.next_number)
+            self._text_tail = item.tail(self._transcript)
         elif isinstance(item, GrowingCall) and self._calls.continues(item):
-            self._call_tail = item.tail(self._transcript.next_number)
+            self._call_tail = item.tail(self._transcript)
 
     def _settle(self, status: Status, left_open: frozenset[Speech] = NOTHING) -> None:
         """At the end nothing is worth waiting for: all that is held comes out.
@@ -339,8 +304,23 @@ class ResponseStream:
         """
         self._transcript.start()
         self._text_tail = self._call_tail = None
-        for draft in self._drafts.take_all():
+        for draft in self.drafts.take_all():
             self._transcript.close_open(status, left_open)
             if self._transcript.open is None:
                 self._transcript.announce(draft)
         self._transcript.close_open(status, left_open)
+
+
+class ResponseStream(BaseStream[Event]):
+    """Parser deltas in, events out. See BaseStream."""
+
+    form = EVENTS
+
+
+class FrameStream(BaseStream[bytes]):
+    """Parser deltas in, the frames of the events out: what a server sends.
+
+    Each frame is `encode` of the event that a ResponseStream would have returned.
+    """
+
+    form = FRAMES

@@ -9,53 +9,78 @@ slower (tests/test_tail.py).
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TypeAlias
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
-from .code_points import CodePoints
-from .deltas import Delta
-from .json_text import InputUnescaper
-from .wire import DeltaEvent, Place
+from .code_points import is_whole
+from .deltas import Delta, as_delta
+from .forms import MakeDelta
+from .wire import Place
 
-End: TypeAlias = tuple[Callable[[str], None], type[DeltaEvent], Place, Callable[[], int]]
-"""What it takes to say more: what keeps the text, the class of the events, where they go,
-and what gives them their numbers. A tuple, for it is taken apart once for every delta."""
+
+class Numbers(Protocol):
+    """What counts the events."""
+
+    next_number: int
+    """The sequence number of the next one."""
+
+
+End: TypeAlias = tuple[Callable[[str], None], MakeDelta[Any], Place, Numbers]
+"""What it takes to say more: what keeps the text, what makes an event of it, where that
+goes, and what numbers it. A tuple, for it is taken apart once for every delta."""
 
 TextTail: TypeAlias = tuple[bool, End]
 """The end of a part that waits for no half code point: whether it is of a thought."""
 
+CallTail: TypeAlias = tuple[tuple[int | None, ...], Callable[[str], str], End]
+"""The end of a call's arguments: the indices that say a delta is meant for it, and what
+takes more arguments and tells what they say."""
 
-class CallTail:
-    """The end of a call's arguments.
+T = TypeVar("T")
 
-    Args:
-        end: See End.
-        index: The parser's number for the call, if it has one.
-        keep: Takes its arguments as they come.
-        reader: Makes what they say of them.
-    """
 
-    __slots__ = ("_index", "_keep", "_reader", "end")
+class ShortWay(Generic[T]):
+    """What a stream does with most deltas; it is the stream that knows the long way."""
 
-    def __init__(
-        self,
-        end: End,
-        index: int | None,
-        keep: Callable[[str], None],
-        reader: CodePoints | InputUnescaper,
-    ) -> None:
-        self.end = end
-        self._index = index
-        self._keep = keep
-        self._reader = reader
+    def __init__(self) -> None:
+        self._text_tail: TextTail | None = None
+        self._call_tail: CallTail | None = None
+        """Where deltas go on; None while anything is in doubt."""
 
-    def more(self, delta: Delta) -> str | None:
-        """What a delta says more of this; None if it says anything else."""
+    def feed(self, said: object) -> tuple[T, ...]:
+        """The events that follow from one delta: ours, or anything that as_delta reads."""
+        if type(said) is not Delta:
+            said = as_delta(said)
+            if type(said) is not Delta:
+                return self._feed(said)
+        if said.tool_calls:
+            return self._feed_call(said)
+        if self._text_tail is not None:
+            is_thought, (keep, make, place, numbers) = self._text_tail
+            text, other = said.content, said.reasoning
+            if is_thought:
+                text, other = other, text
+            if text and not other and (text.isascii() or is_whole(text)):
+                keep(text)
+                number = numbers.next_number
+                numbers.next_number = number + 1
+                return (make(place, text, number),)
+        return self._feed(said)
+
+    def _feed_call(self, delta: Delta) -> tuple[T, ...]:
         calls = delta.tool_calls
-        if len(calls) != 1 or delta.content or delta.reasoning:
-            return None
-        call = calls[0]
-        if call.id or call.name or (call.index != self._index and call.index is not None):
-            return None
-        keep, arguments = self._keep, call.arguments
-        keep(arguments)
-        return self._reader.feed(arguments)
+        if self._call_tail is None or len(calls) > 1 or delta.content or delta.reasoning:
+            return self._feed(delta)
+        indices, hear, (keep, make, place, numbers) = self._call_tail
+        (call,) = calls
+        if call.id or call.name or call.index not in indices:
+            return self._feed(delta)
+        if not (text := hear(call.arguments)):
+            return ()
+        keep(text)
+        number = numbers.next_number
+        numbers.next_number = number + 1
+        return (make(place, text, number),)
+
+    def _feed(self, delta: Delta) -> tuple[T, ...]:
+        """The long way."""
+        raise NotImplementedError

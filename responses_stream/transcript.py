@@ -7,10 +7,10 @@ What to say, and when, is for the stream to decide.
 
 from __future__ import annotations
 
-import itertools
 import math
+from collections import Counter
 from collections.abc import Callable, Mapping
-from typing import Any, Final
+from typing import Any, Final, Generic, TypeVar
 
 from .code_points import mend
 from .errors import LocalProtocolError
@@ -24,14 +24,16 @@ from .events import (
     ResponseIncomplete,
     ResponseInProgress,
 )
+from .forms import Form
 from .growing import GrowingItem
 from .ids import Clock, Ids
 from .items import Item, Status
 from .kinds import NOTHING, Dialect
 from .response_object import echo, response_object
 from .state import IN_PROGRESS, RESPONSE, TERMINALS, Machine, ResponseState, Speech
+from .tail import End
 from .usage import Usage
-from .wire import DeltaEvent, Event, Events, Place
+from .wire import DeltaEvent, Event, Place
 
 SERVER_ERROR: Final = "server_error"
 """The code of every failure that nobody has named better; codex runs the turn again."""
@@ -47,12 +49,21 @@ ERROR_TYPES: Final[Mapping[str, str]] = {
 """Open Responses sorts errors by type (clients.md 1.1); other codes are the server's."""
 
 
-class Transcript:
-    """What has been sent of one response."""
+T = TypeVar("T")
+
+
+class Transcript(Generic[T]):
+    """What has been sent of one response, in one form."""
 
     def __init__(
-        self, request: Mapping[str, Any], dialect: Dialect, ids: Ids, clock: Clock
+        self,
+        form: Form[T],
+        request: Mapping[str, Any],
+        dialect: Dialect,
+        ids: Ids,
+        clock: Clock,
     ) -> None:
+        self._form = form
         self._ids = ids
         self._clock = clock
         self._dialect = dialect
@@ -61,9 +72,11 @@ class Transcript:
         self._echoed = echo(request)
         self._machine = Machine(RESPONSE, LocalProtocolError)
         self._output: list[Item] = []
-        self.next_number: Callable[[], int] = itertools.count().__next__
-        """Gives each event its sequence number."""
+        self.next_number = 0
+        """The sequence number of the next event."""
         self._events: list[Event] = []
+        self._counts: Counter[type[Event]] = Counter()
+        """How many events were made of each type, without the deltas of the open item."""
         self.open: GrowingItem | None = None
         """The one item that is announced and not done."""
         self.response = self._response_now("in_progress")
@@ -75,22 +88,43 @@ class Transcript:
         return not self._machine.exits
 
     @property
-    def is_empty(self) -> bool:
-        """Whether no item has come out."""
-        return not self._output
+    def has_output(self) -> bool:
+        """Whether an item is announced."""
+        return bool(self._output) or self.open is not None
 
-    def drain(self) -> Events:
+    @property
+    def counts(self) -> Counter[type[Event]]:
+        """How many events of each type were made."""
+        counts = self._counts.copy()
+        if self.open is not None:
+            counts.update(self.open.deltas)
+        return counts
+
+    def drain(self) -> tuple[T, ...]:
         """The events since the last drain."""
         events, self._events = self._events, []
-        return tuple(events)
+        return tuple(map(self._form.of, events))
 
     def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
         """See growing.Sender."""
-        self._events.append(event(*fields, self.next_number(), **more))
+        self._counts[event] += 1
+        self._events.append(event(*fields, self._number(), **more))
 
-    def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
+    def send_delta(
+        self, event: type[DeltaEvent], place: Place, delta: str, **more: Any
+    ) -> None:
+        """See growing.Sender. It is counted by its item, which also has the others."""
+        self._events.append(event(place, delta, self._number(), **more))
+
+    def end(
+        self, keep: Callable[[str], None], event: type[DeltaEvent], place: Place
+    ) -> End:
         """See growing.Sender."""
-        self._events.append(event(place, delta, self.next_number()))
+        return keep, self._form.of_delta(event), place, self
+
+    def _number(self) -> int:
+        self.next_number += 1
+        return self.next_number - 1
 
     def start(self) -> None:
         """`created` and `in_progress`, unless they are out already."""
@@ -116,6 +150,7 @@ class Transcript:
         if self.open is not None and self.open.speech not in left_open:
             self._machine.advance(OutputItemDone.type)
             self._output.append(self.open.close(status, self))
+            self._counts.update(self.open.deltas)
             self.open = None
 
     def complete(self, usage: Usage | None) -> None:
@@ -164,6 +199,14 @@ class Transcript:
     def _send_response(self, event: type[ResponseEvent]) -> None:
         self._machine.advance(event.type)
         self.send(event, self.response)
+
+
+def read_error(error: BaseException | Mapping[str, Any] | str) -> tuple[str, str]:
+    """Its code and its message."""
+    if isinstance(error, Mapping):
+        message = error.get("message") or "the model server gave no reason"
+        return str(error.get("code") or SERVER_ERROR), str(message)
+    return SERVER_ERROR, str(error) or type(error).__name__
 
 
 def _seconds(given: object, clock: Clock) -> int:

@@ -26,7 +26,7 @@ from gateway_world import (
 )
 from helpers import errors
 
-from responses_stream import ResponseStream, SSEDecoder
+from responses_stream import FrameStream, SSEDecoder
 from responses_stream.chat.reader import ChatReader
 from responses_stream.gateway.answers import EventAnswer
 from responses_stream.gateway.exchange import Exchange
@@ -329,7 +329,7 @@ def test_a_client_that_does_not_read_is_not_kept_alive():
             yield Reply()
 
     async def main() -> list[bytes]:
-        stream = ResponseStream({}, order="interleaved")
+        stream = FrameStream({}, order="interleaved")
         question = Question(Endless(), b"", {}, Exchange("req_1", "/"), OpenStreams(0, 0))  # type: ignore[arg-type]
         answer = EventAnswer(question, stream, Settings(keep_alive=0.001))
         sent: list[bytes] = []

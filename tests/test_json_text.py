@@ -68,6 +68,18 @@ def test_what_may_go_on_is_not_complete(text):
     assert not scanner.complete
 
 
+@given(st.recursive(st.just(1), st.lists) | st.dictionaries(st.text(), st.integers()))
+def test_a_value_is_cut_until_it_is_complete(value):
+    """An object or an array; for anything else nobody can tell."""
+    text = json.dumps(value)
+    scanner = JSONScanner()
+    for at, character in enumerate(" " + text):
+        assert (1 < at) == scanner.cut or text[0] not in "[{"
+        scanner.feed(character)
+
+    assert not scanner.cut
+
+
 def test_white_space_behind_a_complete_value_changes_nothing():
     """Models end their arguments with a newline."""
     scanner = JSONScanner()

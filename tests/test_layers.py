@@ -17,11 +17,19 @@ LAYERS = {
     "words": ["items", "usage", "wire", "events", "deltas", "event_types", "tools"],
     "grammar": ["state", "rules", "kinds", "finish_reasons"],
     "machines": [
-        *("response_object", "tail", "growing", "calls", "drafts", "transcript", "stream"),
-        *("seen", "checker", "sse"),
+        *("response_object", "sse", "forms", "tail", "growing_parts", "growing", "calls"),
+        *("drafts", "transcript", "stream", "seen", "checker"),
     ],
     "bridges": ["delta_script", "recorded", "chat", "clients", "codex_config"],
-    "skins": ["picture", "gateway", "vllm_plugin", "codex_command", "cli", "__main__"],
+    "skins": [
+        "picture",
+        "pulse",
+        "gateway",
+        "vllm_plugin",
+        "codex_command",
+        "cli",
+        "__main__",
+    ],
 }
 """From the bottom. A module imports from lower layers, and in its own from those before."""
 

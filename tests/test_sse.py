@@ -134,6 +134,22 @@ def test_however_the_bytes_are_cut_the_events_are_the_same(body, cuts):
     assert whole == decode(*(body[i : i + 1] for i in range(len(body))))
 
 
+@given(NOISE, st.lists(st.sampled_from([b"data: x\n\n", b"data: \n\n", b"data: x\n"])))
+@example(b": c\n\n", [b"data: x\n\n"])
+def test_one_line_is_taken_as_it_would_be_fed(body, pieces):
+    """Or nothing of it is."""
+    short, long = SSEDecoder(), SSEDecoder()
+    assert short.feed(body) == long.feed(body)
+    for piece in pieces:
+        line, events = short.one_line(piece), long.feed(piece)
+        if line is None:
+            assert short.feed(piece) == events
+        else:
+            assert [line.decode()] == [event.data for event in events]
+
+    assert short.feed(b"\n\ndata: y\n\n") == long.feed(b"\n\ndata: y\n\n")
+
+
 @given(st.lists(st.binary()))
 def test_any_bytes_are_decoded(pieces):
     """Nothing but an event that is too long raises."""

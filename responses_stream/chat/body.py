@@ -57,7 +57,8 @@ class ChatBody:
         """What the first bytes told."""
         self.events = SSEDecoder(limits.max_event)
         self._limits = limits
-        self._bytes = 0
+        self.received = 0
+        """How many bytes have come."""
         self._held: list[bytes] = []
         """What has come of a line, or of the document."""
         self._held_bytes = 0
@@ -66,9 +67,11 @@ class ChatBody:
 
     def feed(self, data: bytes) -> list[ChatText]:
         """The texts that `data` completes."""
-        self._bytes += len(data)
-        if self._bytes > self._limits.max_answer:
-            raise _too_long("an answer", self._bytes, self._limits.max_answer)
+        self.received += len(data)
+        if self.received > self._limits.max_answer:
+            raise _too_long("an answer", self.received, self._limits.max_answer)
+        if self._found and self.framing == "events":
+            return self.read_events(data)
         if len(self._shown) < _SHOWN:
             self._shown += data[: _SHOWN - len(self._shown)]
         if self.framing == "unknown":
@@ -107,6 +110,11 @@ class ChatBody:
 
     def read_events(self, data: bytes) -> list[ChatText]:
         """The texts of the server-sent events that `data` completes."""
+        line = self.events.one_line(data)
+        if line is not None and line[:1] == b"{":
+            return [ChatText(line)]
+        if line is not None:
+            return texts_of(ServerSentEvent(line.decode(errors="replace")))
         return [text for event in self.events.feed(data) for text in texts_of(event)]
 
     def _recognise(self, data: bytes) -> bytes:

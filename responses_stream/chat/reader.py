@@ -8,22 +8,24 @@ may be missing. An answer without a finish reason is a failure, never an end: it
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Protocol
+from typing import Any, Generic, Protocol, TypeVar
 
 from responses_stream.deltas import Delta
 from responses_stream.drafts import Drafts
 from responses_stream.errors import LocalProtocolError, ProtocolError, RemoteProtocolError
 from responses_stream.finish_reasons import FAILED
 from responses_stream.usage import Usage
-from responses_stream.wire import Event, Events
 
 from .body import DONE, ChatBody, ChatText, read_json
 from .chunks import Said, read_chunk
 from .failures import Failure, read_failure
 from .limits import DEFAULTS, AnswerLimits
 
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
-class Response(Protocol):
+
+class Response(Protocol[T_co]):
     """What a reader drives: a ResponseStream."""
 
     @property
@@ -34,24 +36,24 @@ class Response(Protocol):
     def drafts(self) -> Drafts:
         """See ResponseStream.drafts."""
 
-    def feed(self, said: Delta, /) -> Events:
+    def feed(self, said: Delta, /) -> tuple[T_co, ...]:
         """See ResponseStream.feed."""
 
-    def finish(self, reason: str, usage: Usage | None, /) -> Events:
+    def finish(self, reason: str, usage: Usage | None, /) -> tuple[T_co, ...]:
         """See ResponseStream.finish."""
 
-    def fail(self, error: Mapping[str, Any], usage: Usage | None, /) -> Events:
+    def fail(self, error: Mapping[str, Any], usage: Usage | None, /) -> tuple[T_co, ...]:
         """See ResponseStream.fail."""
 
 
-class ChatReader:
+class ChatReader(Generic[T]):
     """Feeds `response` what a chat server answers.
 
     Its methods return the events that follow and raise nothing: what is not to be
     understood fails the response. Once that has ended they return none.
     """
 
-    def __init__(self, response: Response, limits: AnswerLimits = DEFAULTS) -> None:
+    def __init__(self, response: Response[T], limits: AnswerLimits = DEFAULTS) -> None:
         self.failure: Failure | None = None
         """Why the response failed, if it did."""
         self._response = response
@@ -70,20 +72,25 @@ class ChatReader:
         """Whether all that matters has come: usage may still follow, and `[DONE]`."""
         return self._reason is not None or self.failure is not None
 
-    def feed(self, data: bytes) -> Events:
+    def feed(self, data: bytes) -> tuple[T, ...]:
         """The events that follow from more of the body."""
-        events: list[Event] = []
         try:
-            for text in self._body.feed(data):
-                events += self._take(text)
+            texts = self._body.feed(data)
         except ProtocolError as error:
-            events += self._misread(error)
-        drafts = self._response.drafts
-        if drafts or drafts.calls_begun > self._limits.max_calls:
+            return self._misread(error)
+        if len(texts) == 1:
+            events = self._take(texts[0])
+        else:
+            events = tuple(event for text in texts for event in self._take(text))
+        # No more can wait than has come.
+        if (
+            self._body.received > self._limits.max_held
+            or self._response.drafts.calls_begun > self._limits.max_calls
+        ):
             events += self._check_limits()
-        return tuple(events)
+        return events
 
-    def close(self) -> Events:
+    def close(self) -> tuple[T, ...]:
         """The body has ended, and so has the response."""
         try:
             texts = self._body.close()
@@ -92,14 +99,14 @@ class ChatReader:
         events = [event for text in texts for event in self._take(text)]
         return (*events, *self._end())
 
-    def fail(self, failure: Failure) -> Events:
+    def fail(self, failure: Failure) -> tuple[T, ...]:
         """Something broke on the way, and so has the response."""
         if self.ended:
             return ()
         self.failure = failure
         return self._response.fail(failure.in_stream(), self._usage)
 
-    def _check_limits(self) -> Events:
+    def _check_limits(self) -> tuple[T, ...]:
         if self.ended:
             return ()
         drafts, limits = self._response.drafts, self._limits
@@ -114,7 +121,7 @@ class ChatReader:
             return ()
         return self.fail(read_failure(message))
 
-    def _take(self, text: ChatText) -> Events:
+    def _take(self, text: ChatText) -> tuple[T, ...]:
         if text.data == DONE:
             return self._end()
         if text.event == "error":
@@ -124,7 +131,7 @@ class ChatReader:
         except ProtocolError as error:
             return self._misread(error)
 
-    def _say(self, said: Said | Failure) -> Events:
+    def _say(self, said: Said | Failure) -> tuple[T, ...]:
         if isinstance(said, Failure):
             return self.fail(said)
         if said.usage is not None:
@@ -132,15 +139,15 @@ class ChatReader:
         if said.finish_reason is not None:
             self._reason = said.finish_reason
         events = () if said.delta is None else self._response.feed(said.delta)
-        if self.finished and not said.has_choices:
+        if not said.has_choices and self.finished:
             events += self._end()
         return events
 
-    def _misread(self, error: ProtocolError) -> Events:
+    def _misread(self, error: ProtocolError) -> tuple[T, ...]:
         # Behind the finish nothing matters that much.
         return () if self.finished else self.fail(read_failure(str(error)))
 
-    def _end(self) -> Events:
+    def _end(self) -> tuple[T, ...]:
         if self.ended:
             return ()
         if self._reason is None:

@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Sequence
 from contextlib import suppress
+from time import monotonic
 from typing import Final, Generic, Protocol, TypeVar
 
 import msgspec
@@ -19,10 +20,10 @@ from starlette.types import Receive, Scope, Send
 
 from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.chat.reader import ChatReader
-from responses_stream.events import OutputItemAdded
-from responses_stream.sse import DONE, encode_all, encode_comment
-from responses_stream.stream import ResponseStream
-from responses_stream.wire import Event, Events
+from responses_stream.pulse import UNBUFFERED, WRITING, Pulse
+from responses_stream.sse import DONE, encode_comment
+from responses_stream.stream import FrameStream, ResponseStream
+from responses_stream.wire import Event
 
 from .hang_up import unless_gone
 from .refusals import BROKEN, Refused, error_response
@@ -31,10 +32,8 @@ from .upstream import Question, Reply
 
 EVENT_STREAM: Final = (
     (b"content-type", b"text/event-stream; charset=utf-8"),
-    (b"cache-control", b"no-cache, no-transform"),
-    (b"x-accel-buffering", b"no"),
+    *((name.encode(), value.encode()) for name, value in UNBUFFERED.items()),
 )
-"""Without the last two, nginx and CDNs hold a stream back (clients.md 5.1, 41)."""
 
 logger = logging.getLogger(__name__)
 
@@ -111,41 +110,54 @@ class RelayedAnswer(Answer, Generic[T]):
     def __init__(self, question: Question, machine: Machine[T], settings: Settings) -> None:
         super().__init__(question, settings)
         self.machine = machine
-        self._clock = asyncio.get_running_loop().time
 
     async def begin(self) -> None:
         """The chat server has accepted the request."""
 
-    async def say(self, said: Sequence[T]) -> None:
-        """Something has followed from what it said."""
+    async def say(self, said: Sequence[T], *, last: bool = False) -> None:
+        """Something has followed from what it said; nothing more will if `last`."""
 
     async def relay(self) -> None:
         """Asks, and runs the machine to its end.
 
         Raises Refused if the asking fails, or if it takes too long.
         """
-        machine = self.machine
+        machine, feed, say = self.machine, self.machine.feed, self.say
         async with self.question.streams.timed(), self.question.ask() as reply:
             await self.begin()
-            while not machine.finished and (data := await reply.read()):
-                if said := machine.feed(data):
-                    await self.say(said)
-            until = self._clock() + self.settings.linger
-            while not machine.ended and (data := await self._linger(reply, until)):
-                await self.say(machine.feed(data))
-            await self.say(machine.close())
+            read = reply.read
+            while data := await read():
+                said = feed(data)
+                if machine.finished:
+                    await self._say_rest(said)
+                    await self._linger(reply)
+                    break
+                if said:
+                    await say(said)
+            await self._say_rest(machine.close())
             if machine.failure is None:
                 reply.finish()
             else:
                 self.exchange.failure = machine.failure
                 self.exchange.upstream_error = "answer"
 
-    async def _linger(self, reply: Reply, until: float) -> bytes:
+    async def _say_rest(self, said: Sequence[T]) -> None:
+        if said:
+            await self.say(said, last=self.machine.ended)
+
+    async def _linger(self, reply: Reply) -> None:
         """What else comes: usage and [DONE] are welcome, but not worth a failure."""
-        with suppress(TimeoutError, Refused):
-            async with asyncio.timeout_at(until):
-                return await reply.read()
-        return b""
+        until = asyncio.get_running_loop().time() + self.settings.linger
+        while not self.machine.ended and (data := await _read_until(until, reply)):
+            await self._say_rest(self.machine.feed(data))
+
+
+async def _read_until(until: float, reply: Reply) -> bytes:
+    """More of the body; b"" if it takes too long or breaks off."""
+    with suppress(TimeoutError, Refused):
+        async with asyncio.timeout_at(until):
+            return await reply.read()
+    return b""
 
 
 class WholeAnswer(RelayedAnswer[Event]):
@@ -171,24 +183,20 @@ class WholeAnswer(RelayedAnswer[Event]):
         return self.whole(msgspec.json.encode(response))
 
 
-class StreamedAnswer(RelayedAnswer[T]):
+class StreamedAnswer(RelayedAnswer[bytes]):
     """Answers with server-sent events, as they come."""
 
     END = b""
     """What the body ends with, behind the last frame."""
 
-    def __init__(self, question: Question, machine: Machine[T], settings: Settings) -> None:
+    def __init__(
+        self, question: Question, machine: Machine[bytes], settings: Settings
+    ) -> None:
         super().__init__(question, machine, settings)
-        self.written_at = self._clock()
-        self.waiting = 0
-        """How many writes wait for the client to read."""
+        self.pulse = Pulse(settings.keep_alive)
         self._unsent = b""
         """Frames that were on their way when the time was up."""
         self._send: Send
-
-    def encode(self, said: Sequence[T]) -> bytes:
-        """The frames of what was said."""
-        raise NotImplementedError
 
     async def answer(self, send: Send) -> Response | None:
         """See Answer."""
@@ -205,7 +213,7 @@ class StreamedAnswer(RelayedAnswer[T]):
             if not self.exchange.begun:
                 return self.refusal(BROKEN)
             self.exchange.failure = BROKEN
-            await self.say(self.machine.fail(BROKEN))
+            await self.say(self.machine.fail(BROKEN), last=True)
         return None
 
     async def begin(self) -> None:
@@ -216,10 +224,23 @@ class StreamedAnswer(RelayedAnswer[T]):
         headers = [*EVENT_STREAM, (b"x-request-id", self.exchange.id.encode())]
         await self._send({"type": "http.response.start", "status": 200, "headers": headers})
 
-    async def say(self, said: Sequence[T]) -> None:
+    async def say(self, said: Sequence[bytes], *, last: bool = False) -> None:
         """See Answer. What is there together leaves in one write."""
-        if said:
-            await self.write(self.encode(said))
+        if self.exchange.first_delta_seconds is None:
+            self.exchange.note_first_delta()
+        frames = b"".join(said)
+        if self._unsent:
+            frames, self._unsent = self._unsent + frames, b""
+        body = frames + self.END if last else frames
+        pulse, send = self.pulse, self._send
+        pulse.written_at = WRITING
+        try:
+            await send({"type": "http.response.body", "body": body, "more_body": not last})
+        except asyncio.CancelledError:
+            # Nothing of it is out: a server waits before it writes, not behind it.
+            self._unsent = frames
+            raise
+        pulse.written_at = monotonic()
 
     async def break_off(self, refused: Refused) -> None:
         """Tells of a failure; behind the finish reason it is none."""
@@ -230,85 +251,45 @@ class StreamedAnswer(RelayedAnswer[T]):
             self.exchange.failure = refused.failure
             self.exchange.upstream_error = refused.upstream_error
             said = machine.fail(refused.failure)
-        if said:
-            await self.say(said)
-        elif self._unsent:
-            await self.write(b"")
-
-    async def write(self, frames: bytes) -> None:
-        """Sends frames; the body ends with the last of them."""
-        if self._unsent:
-            frames, self._unsent = self._unsent + frames, b""
-        more = not self.machine.ended
-        body = frames if more else frames + self.END
-        self.written_at = self._clock()
-        self.waiting += 1
-        try:
-            await self._send(
-                {"type": "http.response.body", "body": body, "more_body": more}
-            )
-        except asyncio.CancelledError:
-            # Nothing of it is out: a server waits before it writes, not behind it.
-            self._unsent = frames
-            raise
-        finally:
-            self.waiting -= 1
+        if said or self._unsent:
+            await self.say(said, last=True)
 
 
-class EventAnswer(StreamedAnswer[Event]):
+class EventAnswer(StreamedAnswer):
     """Answers POST /v1/responses with events, and keeps a silent line alive."""
 
     END = DONE
 
-    def __init__(
-        self, question: Question, stream: ResponseStream, settings: Settings
-    ) -> None:
+    def __init__(self, question: Question, stream: FrameStream, settings: Settings) -> None:
         super().__init__(question, ChatReader(stream, settings.answer), settings)
         self.stream = stream
 
     async def answer(self, send: Send) -> Response | None:
         """See Answer."""
-        pulse = asyncio.ensure_future(self._keep_alive())
+        if self.settings.keep_alive_mode == "none" or self.settings.keep_alive <= 0:
+            return await super().answer(send)
+        watch = asyncio.ensure_future(self.pulse.watch(self._beat))
         try:
             return await super().answer(send)
         finally:
-            pulse.cancel()
+            watch.cancel()
 
     async def begin(self) -> None:
         """See Answer. Sends our headers and the first events, unless they are out."""
         await super().begin()
-        await self.say(self.stream.start())
+        if said := self.stream.start():
+            await self.say(said)
 
-    def encode(self, said: Sequence[Event]) -> bytes:
-        """See StreamedAnswer."""
-        exchange = self.exchange
-        for event in said:
-            exchange.counts[type(event)] += 1
-        if exchange.first_delta_seconds is None and OutputItemAdded in exchange.counts:
-            exchange.first_delta_seconds = exchange.seconds
-        return encode_all(said)
-
-    async def _keep_alive(self) -> None:
-        """Says something whenever nothing was said for a while."""
-        interval = self.settings.keep_alive
-        if self.settings.keep_alive_mode == "none" or interval <= 0:
-            return
-        while not self.machine.ended:
-            left = self.written_at + interval - self._clock()
-            if left > 0:
-                await asyncio.sleep(left)
-            elif not self.exchange.begun:
-                await self.begin()
-            elif self.waiting:
-                # A client that does not read is not waiting for us.
-                await asyncio.sleep(interval)
-            else:
-                await self._beat()
-
-    async def _beat(self) -> None:
-        events: Events = ()
+    async def _beat(self) -> bool:
+        """Breaks the silence. Tells whether the body goes on."""
+        if self.machine.ended:
+            return False
+        if not self.exchange.begun:
+            await self.begin()
+            return True
+        frames: tuple[bytes, ...] = ()
         if self.settings.keep_alive_mode == "event":
-            events = self.stream.keep_alive()
+            frames = self.stream.keep_alive()
         # Open Responses knows no second response.in_progress.
-        frames = self.encode(events) if events else encode_comment("keep-alive")
-        await self.write(frames)
+        await self.say(frames or (encode_comment("keep-alive"),))
+        return True

@@ -6,7 +6,7 @@ import asyncio
 import hmac
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Final, cast
+from typing import Any, Final, TypeVar, cast
 from uuid import uuid4
 
 import msgspec
@@ -21,7 +21,7 @@ from structlog.contextvars import bound_contextvars
 from responses_stream.chat.request import InvalidRequest, to_chat_request
 from responses_stream.clients import dialect_for
 from responses_stream.json_text import DEEPEST, is_deep
-from responses_stream.stream import ResponseStream
+from responses_stream.stream import BaseStream, FrameStream, ResponseStream
 
 from .answers import EventAnswer, WholeAnswer
 from .chat_answers import ChatStreamAnswer, ChatWholeAnswer
@@ -37,6 +37,8 @@ from .upstream import HTTPUpstream, Question, Upstream
 
 OURS: Final = ("id", "created_at")
 """What no request may say of its response."""
+
+S = TypeVar("S", bound=BaseStream[Any])
 
 Endpoint = Callable[[Request, Exchange], Awaitable[ASGIApp]]
 
@@ -139,16 +141,23 @@ class Gateway:
         except InvalidRequest as error:
             code = "invalid_request_error"
             raise refuse(400, code, error.message, error.param) from error
-        stream = ResponseStream(
-            {name: value for name, value in asked.items() if name not in OURS},
-            order="interleaved",
-            dialect=dialect_for(request.headers.get("originator"), self._settings.dialect),
-            reasoning=self._settings.reasoning,
-        )
-        exchange.stream = stream
         question = self._question(request, exchange, msgspec.json.encode(chat))
-        answer = EventAnswer if asked.get("stream") is True else WholeAnswer
-        return answer(question, stream, self._settings)
+
+        def begin(kind: type[S]) -> S:
+            stream = kind(
+                {name: value for name, value in asked.items() if name not in OURS},
+                order="interleaved",
+                dialect=dialect_for(
+                    request.headers.get("originator"), self._settings.dialect
+                ),
+                reasoning=self._settings.reasoning,
+            )
+            exchange.stream = stream
+            return stream
+
+        if asked.get("stream") is True:
+            return EventAnswer(question, begin(FrameStream), self._settings)
+        return WholeAnswer(question, begin(ResponseStream), self._settings)
 
     async def chat_completions(self, request: Request, exchange: Exchange) -> ASGIApp:
         """POST /v1/chat/completions."""

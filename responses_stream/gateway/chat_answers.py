@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -35,7 +34,7 @@ class ChatWholeAnswer(RelayedAnswer[bytes]):
         return self.refusal(whole) if isinstance(whole, Failure) else self.whole(whole)
 
 
-class ChatStreamAnswer(StreamedAnswer[bytes]):
+class ChatStreamAnswer(StreamedAnswer):
     """Answers POST /v1/chat/completions with the stream of the chat server, aligned."""
 
     def __init__(
@@ -49,7 +48,3 @@ class ChatStreamAnswer(StreamedAnswer[bytes]):
             limits=settings.answer,
         )
         super().__init__(question, aligner, settings)
-
-    def encode(self, said: Sequence[bytes]) -> bytes:
-        """See StreamedAnswer."""
-        return b"".join(said)

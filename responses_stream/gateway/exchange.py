@@ -6,12 +6,11 @@ For logs and metrics, so none of what was said is here: no prompt, no answer, no
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any, Final
 
 from responses_stream.chat.failures import Failure
-from responses_stream.stream import ResponseStream
+from responses_stream.stream import BaseStream
 from responses_stream.wire import Event
 
 SERVER_FAULT: Final = 500
@@ -23,7 +22,7 @@ class Exchange:
     def __init__(self, request_id: str, path: str) -> None:
         self.id = request_id
         self.path = path
-        self.stream: ResponseStream | None = None
+        self.stream: BaseStream[Any] | None = None
         """Of /v1/responses, once the request is known to make sense."""
         self.failure: Failure | None = None
         """Why there was no answer, or no end to it."""
@@ -33,8 +32,6 @@ class Exchange:
         """Whether the client was told that all is well."""
         self.gone = False
         """Whether it hung up before it had all."""
-        self.counts: defaultdict[type[Event], int] = defaultdict(int)
-        """How many events of each type were made."""
         self.first_delta_seconds: float | None = None
         self._began_at = time.perf_counter()
 
@@ -42,6 +39,16 @@ class Exchange:
     def seconds(self) -> float:
         """Since the request came."""
         return time.perf_counter() - self._began_at
+
+    def note_first_delta(self) -> None:
+        """Takes the time, if an item is out."""
+        if self.stream is not None and self.stream.has_output:
+            self.first_delta_seconds = self.seconds
+
+    @property
+    def counts(self) -> Mapping[type[Event], int]:
+        """How many events of each type were sent."""
+        return self.stream.counts if self.stream is not None and self.begun else {}
 
     @property
     def response(self) -> Mapping[str, Any]:

@@ -11,11 +11,9 @@ import msgspec
 from responses_stream import (
     DONE,
     Delta,
-    Events,
     ResponseStream,
     counted_ids,
     encode,
-    encode_all,
 )
 from responses_stream.chat.failures import Failure
 from responses_stream.gateway.answers import EventAnswer
@@ -23,6 +21,7 @@ from responses_stream.gateway.exchange import Exchange
 from responses_stream.gateway.limits import OpenStreams
 from responses_stream.gateway.settings import Settings
 from responses_stream.gateway.upstream import Question
+from responses_stream.stream import FrameStream
 
 from .loop import run
 from .workload import REQUEST
@@ -49,19 +48,18 @@ def typed(deltas: Sequence[Delta]) -> list[bytes]:
 
 
 def one_generator(deltas: Sequence[Delta]) -> list[bytes]:
-    """The same behind one async generator, as an ASGI framework wants it."""
+    """Frames from one async generator, as an ASGI framework wants them."""
 
     async def said() -> AsyncIterator[Delta]:
         for delta in deltas:
             yield delta
 
     async def writes() -> AsyncIterator[bytes]:
-        response = stream()
+        response = FrameStream(REQUEST, order="interleaved", ids=counted_ids())
         async for delta in said():
-            events = response.feed(delta)
-            if events:
-                yield encode_all(events)
-        yield encode_all(response.finish(REASON, USAGE)) + DONE
+            if frames := response.feed(delta):
+                yield b"".join(frames)
+        yield b"".join((*response.finish(REASON, USAGE), DONE))
 
     async def read() -> list[bytes]:
         return [frames async for frames in writes()]
@@ -75,8 +73,9 @@ def one_generator(deltas: Sequence[Delta]) -> list[bytes]:
 class Parsed:
     """A Machine of the gateway whose chat server speaks in deltas, not in bytes."""
 
-    def __init__(self, response: ResponseStream) -> None:
+    def __init__(self, response: FrameStream) -> None:
         self._response = response
+        self.feed = response.feed
         self.finished = False
         self.failure: Failure | None = None
 
@@ -85,15 +84,11 @@ class Parsed:
         """See Machine."""
         return self._response.ended
 
-    def feed(self, delta: Any) -> Events:
-        """See Machine."""
-        return self._response.feed(delta)
-
-    def close(self) -> Events:
+    def close(self) -> tuple[bytes, ...]:
         """See Machine."""
         return self._response.finish(REASON, USAGE)
 
-    def fail(self, failure: Failure) -> Events:
+    def fail(self, failure: Failure) -> tuple[bytes, ...]:
         """See Machine."""
         return self._response.fail(failure.in_stream())
 
@@ -117,32 +112,72 @@ class Replayed:
         """See Reply."""
 
 
-async def _answered(answer: Iterable[Any], *, is_parsed: bool) -> list[bytes]:
-    """What the gateway sends for it."""
-    writes: list[bytes] = []
+class Unsent(EventAnswer):
+    """An answer that keeps its frames: to send them is not in vLLM's figure either."""
 
-    async def send(message: Mapping[str, Any]) -> None:
+    frames: list[bytes]
+
+    async def say(self, said: Sequence[bytes], *, last: bool = False) -> None:
+        """See EventAnswer."""
+        self.frames.append(b"".join(said) + self.END if last else b"".join(said))
+
+
+class Client:
+    """What an ASGI server is to its application."""
+
+    def __init__(self) -> None:
+        self.writes: list[bytes] = []
+
+    async def send(self, message: Mapping[str, Any]) -> None:
+        """Takes the body."""
         if message["type"] == "http.response.body":
-            writes.append(message["body"])
+            self.writes.append(message["body"])
 
-    response = stream()
+
+def _gateway(answer: Iterable[Any], kind: type[EventAnswer]) -> EventAnswer:
+    """The gateway's answer to a request; the chat server's is there already."""
+    response = FrameStream(REQUEST, order="interleaved", ids=counted_ids())
     exchange, streams = Exchange("req_1", "/v1/responses"), OpenStreams(0, 0)
+    exchange.stream = response
     question = Question(Replayed(answer), b"", {}, exchange, streams)  # type: ignore[arg-type]
-    gateway = EventAnswer(question, response, Settings())
-    if is_parsed:
-        gateway.machine = Parsed(response)
-    await gateway.answer(send)
-    return writes
+    return kind(question, response, Settings())
 
 
 def gateway(deltas: Sequence[Delta]) -> list[bytes]:
-    """What the gateway runs behind its parser."""
-    return run(_answered(deltas, is_parsed=True))
+    """What the gateway runs between its parser and its sender."""
+
+    async def answer() -> list[bytes]:
+        gateway = _gateway(deltas, Unsent)
+        assert isinstance(gateway, Unsent)
+        gateway.frames = []
+        gateway.machine = Parsed(gateway.stream)
+        await gateway.answer(Client().send)
+        return gateway.frames
+
+    return run(answer())
+
+
+def gateway_asgi(deltas: Sequence[Delta]) -> list[bytes]:
+    """The same up to the ASGI server."""
+
+    async def answer() -> list[bytes]:
+        gateway, client = _gateway(deltas, EventAnswer), Client()
+        gateway.machine = Parsed(gateway.stream)
+        await gateway.answer(client.send)
+        return client.writes
+
+    return run(answer())
 
 
 def gateway_from_bytes(chunks: Sequence[bytes]) -> list[bytes]:
     """The same from the bytes of the chat server, each chunk a read."""
-    return run(_answered(chunks, is_parsed=False))
+
+    async def answer() -> list[bytes]:
+        client = Client()
+        await _gateway(chunks, EventAnswer).answer(client.send)
+        return client.writes
+
+    return run(answer())
 
 
 def chat_chunks(deltas: Iterable[Delta]) -> list[bytes]:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import AsyncIterator, Iterable, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -22,8 +22,9 @@ from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from responses_stream import Delta
+from responses_stream.drafts import Drafts
 from responses_stream.gateway import app as gateway
-from responses_stream.gateway.answers import EVENT_STREAM, EventAnswer
+from responses_stream.gateway.answers import EVENT_STREAM
 from responses_stream.gateway.settings import Settings
 
 
@@ -67,35 +68,34 @@ def vllm(upstream: str) -> Starlette:
     from .vllm_peer import Processor, message
 
     class Response:
-        """In the place of our ResponseStream."""
+        """In the place of our FrameStream."""
+
+        has_output = True
+        response: Mapping[str, Any] = {}
+        counts: Mapping[Any, int] = {}
 
         def __init__(self, _request: Mapping[str, Any], **_choices: Any) -> None:
             self.ended = False
+            self.drafts = Drafts()
             self._processor = Processor()
 
-        def start(self) -> list[str]:
-            return []
+        def start(self) -> tuple[bytes, ...]:
+            return ()
 
-        def keep_alive(self) -> list[str]:
-            return []
+        def keep_alive(self) -> tuple[bytes, ...]:
+            return ()
 
-        def feed(self, delta: Delta) -> list[str]:
-            return self._processor.feed(message(delta))
+        def feed(self, delta: Delta) -> tuple[bytes, ...]:
+            return ("".join(self._processor.feed(message(delta))).encode(),)
 
-        def finish(self, _reason: str, _usage: object = None) -> list[str]:
+        def finish(self, _reason: str, _usage: object = None) -> tuple[bytes, ...]:
             self.ended = True
-            return self._processor.end()
+            return ("".join(self._processor.end()).encode(),)
 
-        def fail(self, error: Mapping[str, Any], _usage: object = None) -> list[str]:
+        def fail(self, error: Mapping[str, Any], _usage: object = None) -> Any:
             raise RuntimeError(str(error))
 
-    class VLLMAnswer(EventAnswer):
-        """Sends what vLLM's code has encoded."""
-
-        def encode(self, said: Iterable[Any]) -> bytes:
-            return "".join(said).encode()
-
-    vars(gateway).update(ResponseStream=Response, EventAnswer=VLLMAnswer)
+    vars(gateway).update(FrameStream=Response)
     # As vLLM does: all that it has loaded would be looked through for garbage.
     gc.collect()
     gc.freeze()

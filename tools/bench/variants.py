@@ -62,17 +62,26 @@ VLLM: Final[Mapping[str, Any]] = {"given": "variants:messages", "baseline": "vll
 VARIANTS = {
     "typed": Variant("`feed` and `encode`", "ours", "ours:typed"),
     "generator": Variant(
-        "the same in one async generator", "ours", "ours:one_generator", baseline="vllm"
+        "frames from one async generator", "ours", "ours:one_generator", baseline="vllm"
     ),
     "gateway": Variant(
-        "the gateway, behind its parser", "ours", "ours:gateway", baseline="vllm"
+        "the gateway, between its parser and its sender",
+        "ours",
+        "ours:gateway",
+        baseline="vllm",
+    ),
+    "gateway-asgi": Variant(
+        "the same up to the ASGI server",
+        "ours",
+        "ours:gateway_asgi",
+        baseline="vllm-asgi",
     ),
     "gateway-bytes": Variant(
-        "the gateway, from the chat server's bytes",
+        "the same from the chat server's bytes",
         "ours",
         "ours:gateway_from_bytes",
         "ours:chat_chunks",
-        baseline="vllm",
+        baseline="vllm-asgi",
     ),
     "plugin": Variant(
         "the vLLM plugin, behind the parser", "ours", "plugin:plugin", **VLLM
@@ -85,6 +94,13 @@ VARIANTS = {
         is_whole=False,
     ),
     "vllm": Variant("vLLM's event code", "peer", "vllm_peer:chain", **VLLM),
+    "vllm-asgi": Variant(
+        "the same up to the ASGI server",
+        "peer",
+        "vllm_peer:answer",
+        "variants:messages",
+        baseline="vllm-asgi",
+    ),
     "litellm": Variant(
         "LiteLLM's responses iterator",
         "peer",

@@ -11,6 +11,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
+from starlette.responses import StreamingResponse
 from vllm.entrypoints.generate.base.protocol import (
     DeltaFunctionCall,
     DeltaMessage,
@@ -31,6 +32,7 @@ from vllm.sampling_params import RequestOutputKind, SamplingParams
 from responses_stream import Delta
 
 from .loop import run
+from .ours import Client
 from .workload import MODEL, REQUEST
 
 
@@ -129,6 +131,21 @@ def chain(messages: Sequence[DeltaMessage]) -> list[str]:
         return [frame async for frame in _convert_stream_to_sse_events(events)]
 
     return run(read())
+
+
+def answer(messages: Sequence[DeltaMessage]) -> list[bytes]:
+    """The same up to the ASGI server, in the response of its route."""
+
+    async def respond() -> list[bytes]:
+        turn, client = Turn(messages), Client()
+        events = serving().responses_stream_generator(*turn.arguments())
+        response = StreamingResponse(
+            _convert_stream_to_sse_events(events), media_type="text/event-stream"
+        )
+        await response.stream_response(client.send)
+        return client.writes
+
+    return run(respond())
 
 
 class Processor:
