@@ -234,11 +234,11 @@ def test_an_error_on_the_way(error, code):
 
 
 def test_a_parser_that_breaks():
-    """A delta that is none fails the response, and nothing else."""
+    """A message that it cannot make fails the response, and nothing else."""
     recording = transcript([([1], {"content": 5})])
 
     assert errors(recording.events) == []
-    assert "content is int" in recording.events[-1]["response"]["error"]["message"]
+    assert "$.content" in recording.events[-1]["response"]["error"]["message"]
 
 
 def test_what_vllm_cannot_store_is_sent_all_the_same(caplog):

@@ -15,6 +15,8 @@ from enum import Enum
 from types import SimpleNamespace
 from typing import Any
 
+import msgspec
+
 from responses_stream.recorded import read
 from responses_stream.vllm_plugin.plugin import install
 from responses_stream.vllm_plugin.settings import Settings
@@ -31,6 +33,29 @@ class Tokenizer:
         return [MARKERS[text]] if text in MARKERS else [7, 7]
 
 
+class DeltaFunctionCall(msgspec.Struct):
+    """vLLM's."""
+
+    name: str | None = None
+    arguments: str | None = None
+
+
+class DeltaToolCall(msgspec.Struct):
+    """vLLM's."""
+
+    index: int
+    id: str | None = None
+    function: DeltaFunctionCall | None = None
+
+
+class DeltaMessage(msgspec.Struct):
+    """vLLM's."""
+
+    reasoning: str | None = None
+    content: str | None = None
+    tool_calls: list[DeltaToolCall] = []
+
+
 class Parser:
     """Says for each step what the test has written down for it."""
 
@@ -42,7 +67,7 @@ class Parser:
         self, delta_text, delta_token_ids, request, prompt_token_ids=None, *, finished
     ):
         assert request.include_reasoning
-        return json.loads(delta_text) if delta_text else None
+        return msgspec.json.decode(delta_text, type=DeltaMessage) if delta_text else None
 
 
 class Request(SimpleNamespace):

@@ -11,8 +11,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Any
 
-from responses_stream.sse import DONE, encode
-from responses_stream.wire import Event
+from responses_stream.sse import DONE
 
 from .body import SIGN_OF_LIFE
 from .turn import Turn
@@ -29,6 +28,7 @@ class Kept:
         """While it runs."""
         self._response = turn.stream.response
         self._frames: list[bytes] = []
+        """At each sequence number its event."""
         self._grown = asyncio.Event()
         if turn.stream.ended:
             self._end(turn.stream.response)
@@ -48,7 +48,7 @@ class Kept:
         turn = self._turn
         if turn is None:
             return
-        async with aclosing(turn.events()) as batches:
+        async with aclosing(turn.frames()) as batches:
             async for batch in batches:
                 self._add(batch)
         self._end(turn.stream.response)
@@ -83,9 +83,9 @@ class Kept:
                     # Outside the numbering: a replay must be the same for everybody.
                     yield SIGN_OF_LIFE
 
-    def _add(self, events: Iterable[Event]) -> None:
+    def _add(self, frames: Iterable[bytes]) -> None:
         if self.has_events:
-            self._frames += map(encode, events)
+            self._frames += frames
             self._wake()
 
     def _end(self, response: dict[str, Any]) -> None:

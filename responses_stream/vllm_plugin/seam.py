@@ -31,6 +31,29 @@ class Step(Protocol):
     prompt_token_ids: Sequence[int] | None
 
 
+class Function(Protocol):
+    """vLLM's `DeltaFunctionCall`."""
+
+    name: str | None
+    arguments: str | None
+
+
+class ToolCall(Protocol):
+    """vLLM's `DeltaToolCall`."""
+
+    index: int
+    id: str | None
+    function: Function | None
+
+
+class Message(Protocol):
+    """vLLM's `DeltaMessage`. What its types promise pydantic has checked."""
+
+    reasoning: str | None
+    content: str | None
+    tool_calls: Sequence[ToolCall]
+
+
 class Parser(Protocol):
     """The parser of one request, for reasoning and calls."""
 
@@ -42,8 +65,8 @@ class Parser(Protocol):
         prompt_token_ids: Sequence[int] | None = None,
         *,
         finished: bool,
-    ) -> object | None:
-        """What the model says by more text, with the names of a chat delta."""
+    ) -> Message | None:
+        """What the model says by more text."""
 
 
 class Context(Protocol):

@@ -54,7 +54,7 @@ class Serving:
     async def responses_full_generator(self, *args: Any, **kwargs: Any) -> Turn:
         """A response that has ended, to be sent whole."""
         turn = self._turn(*args, **kwargs)
-        async with aclosing(turn.events()) as batches:
+        async with aclosing(turn.frames()) as batches:
             async for _ in batches:
                 pass
         self._keep(turn)

@@ -9,43 +9,18 @@ its tokens then count with the next words that come.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from msgspec.structs import replace
 
-from responses_stream.deltas import Delta, FullDelta, ToolCallDelta, as_delta
-from responses_stream.items import Logprob
-from responses_stream.json_text import JSONScanner
+from responses_stream.deltas import Delta, FullDelta, ToolCallDelta, logprob
 
-from .seam import Core, Output, Parser, Request, Step
+from .seam import Core, Output, Parser, Request, Step, ToolCall
+
+NOTHING: Final = Delta()
 
 MADE_UP: Final = "chatcmpl-tool-"
 """How vLLM begins an id where the model has said none."""
-
-
-class Token(NamedTuple):
-    """One token that the model made, with its log probability if that was asked for."""
-
-    id: int
-    logprob: object | None
-
-
-class Arguments:
-    """The arguments of one call, as far as they have come."""
-
-    def __init__(self) -> None:
-        self._scanner = JSONScanner()
-        self._begin = ""
-
-    @property
-    def are_open(self) -> bool:
-        """Whether they began as JSON and are not complete. Plain text is never open."""
-        return self._begin in ("{", "[") and not self._scanner.complete
-
-    def feed(self, text: str) -> None:
-        """Takes more of them."""
-        self._begin = self._begin or text.lstrip()[:1]
-        self._scanner.feed(text)
 
 
 class StepReader:
@@ -69,96 +44,96 @@ class StepReader:
         self._says_logprobs = request.is_include_output_logprobs() and self._says_thoughts
         self._starts, self._ends = _markers(parser, tokenizer)
         self._thinking = parser is not None
-        self._silent: list[Token] = []
+        self._silent: list[int] = []
+        """The tokens since the last words."""
+        self._silent_logprobs: list[Any] = []
+        """Theirs, if they were asked for."""
+        self._one_call = request.parallel_tool_calls is False
         self._first_call: int | None = None
-        self._arguments = Arguments()
-
-    @property
-    def inside_call(self) -> bool:
-        """Whether the last thing said is a call whose JSON is still open."""
-        return self._arguments.are_open
 
     def read(self, step: Step) -> Delta:
         """What the model says in a step; an empty delta if nothing."""
         output = step.outputs[0]
-        self._silent += self._tokens(output)
-        delta = as_delta(self._parse(step, output))
+        delta = self._parse(step, output)
+        if self._thinking or self._says_logprobs:
+            delta = self._account(output, delta)
+        if delta.reasoning and not self._says_thoughts:
+            delta = replace(delta, reasoning="")
+        return self._called(delta) if delta.tool_calls else delta
+
+    def _parse(self, step: Step, output: Output) -> Delta:
+        if self._parser is None:
+            return Delta(content=output.text)
+        message = self._parser.parse_delta(
+            output.text,
+            output.token_ids if type(output.token_ids) is list else list(output.token_ids),
+            self._asked,
+            step.prompt_token_ids,
+            finished=output.finish_reason is not None,
+        )
+        if message is None:
+            return NOTHING
+        calls = message.tool_calls
+        said = tuple(map(_call, calls)) if calls else ()
+        return Delta(message.reasoning or "", message.content or "", said)
+
+    def _called(self, delta: Delta) -> Delta:
+        calls = delta.tool_calls
+        if self._one_call:
+            if self._first_call is None:
+                self._first_call = calls[0].index
+            calls = tuple(call for call in calls if call.index == self._first_call)
+        elif len(calls) == 1 and not calls[0].id:
+            # Nearly all: more arguments.
+            return delta
+        return replace(delta, tool_calls=tuple(map(_renamed, calls)))
+
+    # Tokens -----------------------------------------------------------------------
+
+    def _account(self, output: Output, delta: Delta) -> Delta:
+        """Counts the tokens of a step; the delta with its log probabilities."""
+        self._silent += output.token_ids
+        if self._says_logprobs:
+            self._silent_logprobs += self._logprobs(output)
         if delta.reasoning or delta.content or delta.tool_calls:
-            delta = self._spoken(delta)
+            tokens, self._silent = self._silent, []
+            logprobs, self._silent_logprobs = self._silent_logprobs, []
+            end, begin = self._split(tokens, delta)
+            self.reasoning_tokens += self._count(tokens[:end])
+            if delta.content and self._says_logprobs:
+                said = [entry for entry in logprobs[begin:] if entry is not None]
+                delta = FullDelta(
+                    delta.reasoning,
+                    delta.content,
+                    delta.tool_calls,
+                    logprobs=tuple(map(logprob, said)),
+                )
         if output.finish_reason == "length" and self._thinking and self.reasoning_tokens:
             # Cut inside a thought: there are no words to count these with.
             self.reasoning_tokens += self._count(self._silent)
         return delta
 
-    def _parse(self, step: Step, output: Output) -> object:
-        if self._parser is None:
-            return {"content": output.text}
-        message = self._parser.parse_delta(
-            output.text,
-            list(output.token_ids),
-            self._asked,
-            step.prompt_token_ids,
-            finished=output.finish_reason is not None,
-        )
-        return {} if message is None else message
-
-    def _spoken(self, delta: Delta) -> Delta:
-        tokens, self._silent = self._silent, []
-        thought, rest = self._split(tokens, delta)
-        self.reasoning_tokens += self._count(thought)
-        if delta.content and self._says_logprobs:
-            logprobs = tuple(
-                _logprob(token.logprob) for token in rest if token.logprob is not None
-            )
-            delta = FullDelta(
-                delta.reasoning, delta.content, delta.tool_calls, logprobs=logprobs
-            )
-        if not self._says_thoughts:
-            delta = replace(delta, reasoning="")
-        if delta.tool_calls:
-            delta = self._called(delta)
-        elif delta.content.strip():
-            self._arguments = Arguments()
-        return delta
-
-    def _called(self, delta: Delta) -> Delta:
-        calls = delta.tool_calls
-        if self._first_call is None:
-            self._first_call = calls[0].index
-        if self._request.parallel_tool_calls is False:
-            calls = tuple(call for call in calls if call.index == self._first_call)
-        for call in calls:
-            if call.name:
-                self._arguments = Arguments()
-            self._arguments.feed(call.arguments)
-        return replace(delta, tool_calls=tuple(map(_renamed, calls)))
-
-    # Tokens -----------------------------------------------------------------------
-
-    def _tokens(self, output: Output) -> list[Token]:
-        ids = list(output.token_ids)
-        if not self._says_logprobs or output.logprobs is None:
-            return [Token(token, None) for token in ids]
-        logprobs = self._core._create_response_logprobs(  # noqa: SLF001 - vLLM's only one
-            token_ids=ids,
+    def _logprobs(self, output: Output) -> Sequence[Any]:
+        if output.logprobs is None:
+            return [None] * len(output.token_ids)
+        found: Sequence[Any] = self._core._create_response_logprobs(  # noqa: SLF001 - vLLM's only one
+            token_ids=list(output.token_ids),
             logprobs=output.logprobs,
             tokenizer=self._tokenizer,
             top_logprobs=self._request.top_logprobs,
         )
-        return [Token(*pair) for pair in zip(ids, logprobs, strict=True)]
+        return found
 
-    def _split(
-        self, tokens: Sequence[Token], delta: Delta
-    ) -> tuple[Sequence[Token], Sequence[Token]]:
-        """The tokens of the thought, and the others."""
+    def _split(self, tokens: Sequence[int], delta: Delta) -> tuple[int, int]:
+        """Where the thought ends, and where what is no thought begins."""
         if not self._thinking:
-            return (), tokens
-        end = next((at for at, token in enumerate(tokens) if token.id in self._ends), None)
-        if end is not None:
+            return 0, 0
+        if not self._ends.isdisjoint(tokens):
             self._thinking = False
-            return tokens[:end], tokens[end + 1 :]
+            end = next(at for at, token in enumerate(tokens) if token in self._ends)
+            return end, end + 1
         if not delta.content and not delta.tool_calls:
-            return tokens, ()
+            return len(tokens), len(tokens)
         self._thinking = False
         # No marker tells: the lengths of the texts do, as well as they can.
         said = (
@@ -167,10 +142,22 @@ class StepReader:
             + sum(len(call.name) + len(call.arguments) for call in delta.tool_calls)
         )
         cut = round(len(tokens) * len(delta.reasoning) / said)
-        return tokens[:cut], tokens[cut:]
+        return cut, cut
 
-    def _count(self, tokens: Sequence[Token]) -> int:
-        return sum(token.id not in self._starts for token in tokens)
+    def _count(self, tokens: Sequence[int]) -> int:
+        """How many of them are no markers."""
+        if self._starts.isdisjoint(tokens):
+            return len(tokens)
+        return sum(token not in self._starts for token in tokens)
+
+
+def _call(call: ToolCall) -> ToolCallDelta:
+    function = call.function
+    if function is None:
+        return ToolCallDelta(call.index, call.id or "")
+    return ToolCallDelta(
+        call.index, call.id or "", function.name or "", function.arguments or ""
+    )
 
 
 def _renamed(call: ToolCallDelta) -> ToolCallDelta:
@@ -179,11 +166,6 @@ def _renamed(call: ToolCallDelta) -> ToolCallDelta:
     """
     said = call.id.removeprefix(MADE_UP)
     return call if said == call.id else replace(call, id="call_" + said)
-
-
-def _logprob(entry: Any) -> Logprob:
-    read = as_delta({"logprobs": [entry]}).logprobs
-    return read[0]
 
 
 def _markers(parser: Any, tokenizer: Any) -> tuple[frozenset[int], frozenset[int]]:

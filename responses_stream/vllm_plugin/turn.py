@@ -1,7 +1,7 @@
 """One response of vLLM, from the engine's first step to the last event.
 
 The same code makes it for everybody: streamed, whole, in the background. It differs only
-in who takes the events.
+in who takes the frames.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import asyncio
 import time
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextvars import ContextVar
-from typing import Any, Final, TypeVar
+from typing import Any, Final
 
 import msgspec
 from openai.types.responses import (
@@ -22,15 +22,12 @@ from openai.types.responses import (
 
 from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.clients import dialect_for
-from responses_stream.stream import ResponseStream
+from responses_stream.stream import FrameStream
 from responses_stream.usage import InputTokensDetails, OutputTokensDetails, Usage
-from responses_stream.wire import Events
 
 from .seam import Context, Core, Request, log
 from .settings import Settings
 from .steps import StepReader
-
-T = TypeVar("T")
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -91,7 +88,7 @@ class Turn:
         """What was raised, if that was why."""
         self.finished: Any = None
         """vLLM's own response object, once there is one."""
-        self.stream = ResponseStream(
+        self.stream = FrameStream(
             _echoed(request, sampling_params, model_name, created_time),
             order="interleaved",
             dialect=dialect_for(ASKED.get().originator, settings.dialect),
@@ -108,51 +105,49 @@ class Turn:
         kind = sampling_params.output_kind
         sampling_params.output_kind = type(kind).DELTA
 
-    async def events(self) -> AsyncGenerator[Events]:
-        """All events, in order, as they come; at least one in each list.
+    async def frames(self) -> AsyncGenerator[tuple[bytes, ...]]:
+        """The frames of all events, in order, as they come, at least one at a time.
 
         It raises nothing but CancelledError: what goes wrong is said by the last event.
         The steps end with it: the engine works for nobody.
         """
         try:
             yield self.stream.start()
-            async for step in self._steps:
-                if events := self._events_of(step):
-                    yield events
-            events = self._finish()
+            feed, read = self.stream.feed, self._reader.read
+            async for context in self._steps:
+                step = context.last_output
+                if step is None or not step.outputs:
+                    continue
+                self._finish_reason = step.outputs[0].finish_reason
+                if frames := feed(read(step)):
+                    yield frames
+            frames = self._finish()
         except Exception as error:  # noqa: BLE001 - whatever it is, the client must hear of it
             self.error = error
-            events = self._fail(self._failure_of(error))
+            frames = self._fail(self._failure_of(error))
         finally:
             if (close := getattr(self._steps, "aclose", None)) is not None:
                 await close()
-        yield await self._closed(events)
+        yield await self._closed(frames)
 
-    def cancel(self) -> Events:
-        """The last events of a response that nobody will finish."""
+    def cancel(self) -> tuple[bytes, ...]:
+        """The last frames of a response that nobody will finish."""
         if self.stream.ended:
             return ()
         return self.stream.fail("the response was cancelled", self._usage())
 
-    def _events_of(self, step: Any) -> Events:
-        found = step.last_output
-        if found is None or not found.outputs:
-            return ()
-        self._finish_reason = found.outputs[0].finish_reason
-        return self.stream.feed(self._reader.read(found))
-
-    def _finish(self) -> Events:
+    def _finish(self) -> tuple[bytes, ...]:
         if self._finish_reason is None:
             return self._fail(_broken("the engine stopped without a finish reason"))
         reason = REASONS.get(self._finish_reason, "stop")
         if reason in ("abort", "error"):
             return self._fail(_broken(f"the engine ended with {reason!r}"))
-        if reason == "stop" and self._reader.inside_call:
+        if reason == "stop" and self.stream.inside_call:
             # Run by nobody, asked for again by most: better than half a call.
             return self._fail(_broken("the model ended inside the arguments of a call"))
         return self.stream.finish(reason, self._usage())
 
-    def _fail(self, failure: Failure) -> Events:
+    def _fail(self, failure: Failure) -> tuple[bytes, ...]:
         self.failure = failure
         if self.stream.ended:
             return ()
@@ -186,10 +181,10 @@ class Turn:
 
     # What vLLM itself makes of it -----------------------------------------------------
 
-    async def _closed(self, events: Events) -> Events:
-        """The last events, with what vLLM has to add. It logs and stores by the way."""
+    async def _closed(self, frames: tuple[bytes, ...]) -> tuple[bytes, ...]:
+        """The last frames, with what vLLM has to add. It logs and stores by the way."""
         if self.failure is not None:
-            return events
+            return frames
         try:
             await self._finish_core()
         except (Exception, asyncio.CancelledError):  # noqa: BLE001
@@ -199,10 +194,10 @@ class Turn:
                 self.request.request_id,
                 exc_info=True,
             )
-            return events
+            return frames
         # The terminal event holds this very object.
         self.stream.response.update(self._extras())
-        return events
+        return frames
 
     async def _finish_core(self) -> None:
         response = msgspec.to_builtins(self.stream.response)
