@@ -22,10 +22,11 @@ import tempfile
 import threading
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 import psutil
@@ -173,26 +174,35 @@ def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
 def main() -> None:
     """Serves, and answers."""
     sys.path.insert(0, str(ROOT))
-    threading.Thread(target=_answer, daemon=True).start()
 
     from responses_stream.cli import main as command
 
+    kinds = [resolve_name(kind) for kind in KINDS]
+    threading.Thread(target=_answer, args=(kinds,), daemon=True).start()
     command(prog_name="responses-stream")
 
 
-def _answer() -> None:
+def _answer(kinds: Sequence[type]) -> None:
     # Without a buffer, whose lock would be held when the process ends.
     while os.read(0, 1):
-        gc.collect()
-        kinds: Counter[str] = Counter()
-        tasks = 0
-        for found in gc.get_objects():
-            # `type`, not `isinstance`: a proxy would answer for another.
-            kind = type(found)
-            kinds[f"{kind.__module__}.{kind.__qualname__}"] += 1
-            tasks += issubclass(kind, asyncio.Task) and not found.done()
-        objects = {kind.rpartition(".")[2]: kinds[kind] for kind in KINDS if kinds[kind]}
-        print(json.dumps({"tasks": tasks, "objects": objects}), flush=True)
+        print(json.dumps(_count(kinds)), flush=True)
+
+
+def _count(kinds: Sequence[type]) -> dict[str, Any]:
+    gc.collect()
+    # By the types themselves, not by their names: a type that is written in C makes the
+    # name of its module anew, and interns it, whenever it is asked. The string dies at
+    # once, but its place in CPython's table of interned strings is taken until that is
+    # full; then the table doubles, and the gateway would seem to have grown by a megabyte.
+    counts: Counter[type] = Counter()
+    tasks = 0
+    for found in gc.get_objects():
+        # `type`, not `isinstance`: a proxy would answer for another.
+        kind = type(found)
+        counts[kind] += 1
+        tasks += issubclass(kind, asyncio.Task) and not found.done()
+    objects = {kind.__name__: counts[kind] for kind in kinds if counts[kind]}
+    return {"tasks": tasks, "objects": objects}
 
 
 if __name__ == "__main__":
