@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import gc
+import weakref
 from collections import Counter
 
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from strategies import noise
@@ -67,6 +70,23 @@ def test_all_events_are_counted(script, options, end):
             seen.update(map(type, said))
 
         assert seen == response.counts
+
+
+@pytest.mark.parametrize("kind", [ResponseStream, FrameStream])
+def test_a_stream_goes_with_its_last_reference(kind):
+    """No cycle keeps it, and what it has said, until the garbage collector comes."""
+    response = stream(kind, {})
+    call = {"index": 0, "id": "c", "function": {"name": "c", "arguments": '{"input": '}}
+    for delta in ({"reasoning": "a"}, {"content": "b"}, {"tool_calls": [call]}):
+        response.feed(delta)
+    left = weakref.ref(response)
+    gc.disable()
+    try:
+        del response
+
+        assert left() is None
+    finally:
+        gc.enable()
 
 
 def test_a_stream_tells_whether_an_item_is_out():

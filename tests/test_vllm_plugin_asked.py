@@ -10,7 +10,8 @@ import pytest
 from starlette.requests import Request
 
 from responses_stream.chat.tools import CUSTOM_AS_FUNCTION
-from responses_stream.vllm_plugin.asked import Unreadable, acceptable
+from responses_stream.json_text import Unreadable
+from responses_stream.vllm_plugin.asked import acceptable
 from responses_stream.vllm_plugin.routes import _acceptable
 
 FORM = {"type": "grammar", "syntax": "lark", "definition": "start: A"}

@@ -20,7 +20,7 @@ from structlog.contextvars import bound_contextvars
 
 from responses_stream.chat.request import InvalidRequest, to_chat_request
 from responses_stream.clients import dialect_for
-from responses_stream.json_text import DEEPEST, is_deep
+from responses_stream.json_text import Unreadable, read_body
 from responses_stream.stream import BaseStream, FrameStream, ResponseStream
 
 from .answers import EventAnswer, WholeAnswer
@@ -277,13 +277,9 @@ class Gateway:
 def _object(body: bytes) -> dict[str, Any]:
     """The JSON object in `body`. Raises Refused if there is none."""
     try:
-        found = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        message = f"the body is no JSON: {error}"
-        raise refuse(400, "invalid_json", message) from error
-    if is_deep(body, found):
-        message = f"the body has more than {DEEPEST} levels"
-        raise refuse(400, "invalid_json", message)
+        found = read_body(body)
+    except Unreadable as error:
+        raise refuse(400, "invalid_json", str(error)) from error
     if not isinstance(found, dict):
         message = f"the body is {type(found).__name__}; expected a JSON object"
         raise refuse(400, "invalid_json", message)

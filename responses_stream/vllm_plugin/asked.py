@@ -10,31 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-import msgspec
-
 from responses_stream.chat.tools import description
-from responses_stream.json_text import DEEPEST, is_deep
-
-
-class Unreadable(ValueError):  # noqa: N818 - whose fault it is, the name says
-    """A body is no JSON, or such as nobody means."""
-
-
-def read_asked(body: bytes) -> Any:
-    """What a request's body says. Raises Unreadable.
-
-    Not by the standard library, which vLLM uses: that lets half a surrogate pair through,
-    which some later step knows no words for, and fails at great depth, which is a 500.
-    """
-    try:
-        asked = msgspec.json.decode(body)
-    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
-        message = f"the body is no JSON: {error}"
-        raise Unreadable(message) from error
-    if is_deep(body, asked):
-        message = f"the body has more than {DEEPEST} levels"
-        raise Unreadable(message)
-    return asked
 
 
 def acceptable(asked: Mapping[str, Any]) -> dict[str, Any]:

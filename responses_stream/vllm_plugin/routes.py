@@ -17,7 +17,9 @@ from starlette.responses import JSONResponse, Response
 from starlette.routing import WebSocketRoute
 from starlette.websockets import WebSocket
 
-from .asked import Unreadable, acceptable, read_asked
+from responses_stream.json_text import Unreadable, read_body
+
+from .asked import acceptable
 from .body import EventStream, Frames
 from .failures import PATH
 from .kept import Kept
@@ -196,7 +198,7 @@ async def _acceptable(request: Any) -> Any:
     Raises Unreadable for a body that is no JSON.
     """
     body = await request.body()
-    sent = read_asked(body) if body else None
+    sent = read_body(body) if body else None
     if isinstance(sent, dict):
         request.scope[SENT] = sent
         body = json.dumps(acceptable(sent)).encode()
