@@ -14,13 +14,12 @@ are all here:
 from __future__ import annotations
 
 import itertools
-from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
 from msgspec import UNSET
 
-from .code_points import mend
+from .code_points import CodePoints, mend
 from .deltas import ToolCallDelta
 from .errors import LocalProtocolError
 from .growing import GrowingItem
@@ -119,17 +118,12 @@ class GrowingCall(GrowingItem):
 
     def say(self, arguments: str, out: Sender) -> None:
         """Says more arguments; holds them while a draft."""
+        self._unscanned.append(arguments)
         if self.machine.state is ABSENT:
-            self._unscanned.append(arguments)
             self._held.append(arguments)
             self.held += len(arguments)
         else:
-            self._append(self._hear(arguments), out)
-
-    def _hear(self, arguments: str) -> str:
-        """Takes more arguments; what they say."""
-        self._unscanned.append(arguments)
-        return self._reader.feed(arguments)
+            self._append(self._reader.feed(arguments), out)
 
     def announce(self, item_id: str, output_index: int, out: Sender) -> None:
         """See GrowingItem.announce."""
@@ -145,15 +139,20 @@ class GrowingCall(GrowingItem):
         held, self._held, self.held = "".join(self._held), [], 0
         self._append(self._reader.feed(held), out)
 
-    def tail(self, out: Sender) -> CallTail:
+    def tail(self, out: Sender) -> CallTail | None:
         """See GrowingItem.tail."""
+        read = None
+        if not isinstance(self._reader, CodePoints):
+            read = self._reader.feed
+        elif self._reader.half:
+            return None
         end = out.end(self._pieces.append, self.kind.delta, self._place)
-        return (self.index, None), self._hear, end
+        return (self.index, None), self._unscanned.append, read, *end
 
     @property
-    def deltas(self) -> Counter[type[Event]]:
+    def deltas(self) -> Iterable[tuple[type[Event], int]]:
         """See GrowingItem.deltas."""
-        return Counter({self.kind.delta: len(self._pieces)})
+        return ((self.kind.delta, len(self._pieces)),)
 
     def _append(self, text: str, out: Sender) -> None:
         if text:

@@ -17,7 +17,8 @@ _SURROGATE = re.compile("[\ud800-\udfff]")
 
 def is_whole(text: str) -> bool:
     """Whether there is nothing to mend."""
-    return _SURROGATE.search(text) is None
+    # Half a pair is not printable. Line ends are not either, but of most texts this tells.
+    return text.isprintable() or _SURROGATE.search(text) is None
 
 
 def mend(text: str) -> str:

@@ -10,7 +10,7 @@ Each method takes `out`, which numbers the events and sends them: nobody else ma
 
 from __future__ import annotations
 
-from collections import Counter
+from collections.abc import Iterable
 from itertools import chain, groupby
 from operator import itemgetter
 from typing import ClassVar
@@ -96,8 +96,8 @@ class GrowingItem:
         raise NotImplementedError
 
     @property
-    def deltas(self) -> Counter[type[Event]]:
-        """How many deltas of each type it has said."""
+    def deltas(self) -> Iterable[tuple[type[Event], int]]:
+        """How many deltas of which types it has said."""
         raise NotImplementedError
 
     def close(self, status: Status, out: Sender) -> Item:
@@ -224,15 +224,12 @@ class GrowingText(GrowingItem):
         if part.kind is REFUSED:
             return None
         end = out.end(part.pieces.append, part.kind.delta, part.place)
-        return self.speech == "reasoning", end
+        return self.speech == "reasoning", *end
 
     @property
-    def deltas(self) -> Counter[type[Event]]:
+    def deltas(self) -> Iterable[tuple[type[Event], int]]:
         """See GrowingItem.deltas."""
-        counts: Counter[type[Event]] = Counter()
-        for part in self._parts:
-            counts[part.kind.delta] += len(part.pieces)
-        return counts
+        return ((part.kind.delta, len(part.pieces)) for part in self._parts)
 
     def settle(self, status: Status, out: Sender) -> None:  # noqa: ARG002
         """See GrowingItem.settle."""

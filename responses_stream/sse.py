@@ -42,14 +42,16 @@ def encode(event: Event) -> bytes:
     said: DeltaEvent = event  # type: ignore[assignment]
     if said.logprobs:
         return _frame(said.type, said.to_dict())
-    delta, number = _json(said.delta), _json(said.sequence_number)
-    return b"".join((place.head, delta, place.tail, number, b"}\n\n"))
+    return b"".join(
+        (place.head, _json(said.delta), place.tail, _json(said.sequence_number), b"}\n\n")
+    )
 
 
 def encode_delta(place: Place, delta: str, sequence_number: int) -> bytes:
     """The frame of a delta event with these fields."""
-    number = _json(sequence_number)
-    return b"".join((place.head, _json(delta), place.tail, number, b"}\n\n"))
+    return b"".join(
+        (place.head, _json(delta), place.tail, _json(sequence_number), b"}\n\n")
+    )
 
 
 def encode_all(events: Sequence[Event]) -> bytes:

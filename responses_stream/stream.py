@@ -9,7 +9,6 @@ each kind is written, by the rows of kinds.py; this file knows how to wait.
 from __future__ import annotations
 
 import time
-from collections import Counter
 from collections.abc import Mapping
 from typing import Any, ClassVar, Final, TypeVar
 
@@ -114,7 +113,7 @@ class BaseStream(ShortWay[T]):
         return last is not None and last.cut
 
     @property
-    def counts(self) -> Counter[type[Event]]:
+    def counts(self) -> dict[type[Event], int]:
         """How many events of each type were made."""
         return self._transcript.counts
 

@@ -28,12 +28,14 @@ End: TypeAlias = tuple[Callable[[str], None], MakeDelta[Any], Place, Numbers]
 """What it takes to say more: what keeps the text, what makes an event of it, where that
 goes, and what numbers it. A tuple, for it is taken apart once for every delta."""
 
-TextTail: TypeAlias = tuple[bool, End]
+TextTail: TypeAlias = tuple[bool, *End]
 """The end of a part that waits for no half code point: whether it is of a thought."""
 
-CallTail: TypeAlias = tuple[tuple[int | None, ...], Callable[[str], str], End]
-"""The end of a call's arguments: the indices that say a delta is meant for it, and what
-takes more arguments and tells what they say."""
+CallTail: TypeAlias = tuple[
+    tuple[int | None, ...], Callable[[str], None], Callable[[str], str] | None, *End
+]
+"""The end of a call's arguments: the indices that say a delta is meant for it, what takes
+the arguments as they are, and what reads them, unless they are what they say."""
 
 T = TypeVar("T")
 
@@ -55,7 +57,7 @@ class ShortWay(Generic[T]):
         if said.tool_calls:
             return self._feed_call(said)
         if self._text_tail is not None:
-            is_thought, (keep, make, place, numbers) = self._text_tail
+            is_thought, keep, make, place, numbers = self._text_tail
             text, other = said.content, said.reasoning
             if is_thought:
                 text, other = other, text
@@ -70,11 +72,19 @@ class ShortWay(Generic[T]):
         calls = delta.tool_calls
         if self._call_tail is None or len(calls) > 1 or delta.content or delta.reasoning:
             return self._feed(delta)
-        indices, hear, (keep, make, place, numbers) = self._call_tail
+        indices, hear, read, keep, make, place, numbers = self._call_tail
         (call,) = calls
+        text = call.arguments
         if call.id or call.name or call.index not in indices:
             return self._feed(delta)
-        if not (text := hear(call.arguments)):
+        if read is None:
+            if not (text.isascii() or is_whole(text)):
+                return self._feed(delta)
+            hear(text)
+        else:
+            hear(text)
+            text = read(text)
+        if not text:
             return ()
         keep(text)
         number = numbers.next_number

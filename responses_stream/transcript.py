@@ -8,7 +8,7 @@ What to say, and when, is for the stream to decide.
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import defaultdict
 from collections.abc import Callable, Mapping
 from typing import Any, Final, Generic, TypeVar
 
@@ -75,7 +75,7 @@ class Transcript(Generic[T]):
         self.next_number = 0
         """The sequence number of the next event."""
         self._events: list[Event] = []
-        self._counts: Counter[type[Event]] = Counter()
+        self._counts: defaultdict[type[Event], int] = defaultdict(int)
         """How many events were made of each type, without the deltas of the open item."""
         self.open: GrowingItem | None = None
         """The one item that is announced and not done."""
@@ -93,12 +93,12 @@ class Transcript(Generic[T]):
         return bool(self._output) or self.open is not None
 
     @property
-    def counts(self) -> Counter[type[Event]]:
+    def counts(self) -> dict[type[Event], int]:
         """How many events of each type were made."""
         counts = self._counts.copy()
-        if self.open is not None:
-            counts.update(self.open.deltas)
-        return counts
+        for event, count in () if self.open is None else self.open.deltas:
+            counts[event] += count
+        return {event: count for event, count in counts.items() if count}
 
     def drain(self) -> tuple[T, ...]:
         """The events since the last drain."""
@@ -150,7 +150,8 @@ class Transcript(Generic[T]):
         if self.open is not None and self.open.speech not in left_open:
             self._machine.advance(OutputItemDone.type)
             self._output.append(self.open.close(status, self))
-            self._counts.update(self.open.deltas)
+            for event, count in self.open.deltas:
+                self._counts[event] += count
             self.open = None
 
     def complete(self, usage: Usage | None) -> None:
