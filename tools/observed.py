@@ -32,7 +32,7 @@ from typing import Any
 import psutil
 
 KINDS = (
-    *("responses_stream.stream.ResponseStream", "responses_stream.transcript.Transcript"),
+    *("responses_stream.stream.FrameStream", "responses_stream.transcript.Transcript"),
     *("responses_stream.gateway.answers.EventAnswer", "responses_stream.sse.SSEDecoder"),
     "responses_stream.gateway.exchange.Exchange",
     *("aiohttp.client_reqrep.ClientResponse", "aiohttp.client_proto.ResponseHandler"),

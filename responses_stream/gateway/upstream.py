@@ -7,13 +7,10 @@ which HTTP client this is.
 from __future__ import annotations
 
 import asyncio
-import os
-from collections.abc import AsyncIterator, Iterator, Mapping
+from collections.abc import AsyncIterator, Mapping
 from contextlib import (
     AbstractAsyncContextManager,
     asynccontextmanager,
-    contextmanager,
-    suppress,
 )
 from datetime import UTC
 from email.utils import format_datetime, parsedate_to_datetime
@@ -27,19 +24,16 @@ import msgspec
 from responses_stream.chat.body import read_json
 from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.errors import RemoteProtocolError
-from responses_stream.transcript import SERVER_ERROR
 
 from .exchange import Exchange
 from .limits import OpenStreams
-from .refusals import Refused, UpstreamError
+from .refusals import Refused
+from .reply import HTTPReply, refusals
 from .settings import Settings
 
 KEPT_SECONDS: Final = 2.0
 """How long an idle connection is kept: less than the 5 s after which uvicorn, Node and
 cpp-httplib close one, so that no request meets a connection that is just closing."""
-
-DRAIN_SECONDS: Final = 1.0
-"""How long the end of a body may take that has said all."""
 
 MAX_ERROR_BYTES: Final = 1024 * 1024
 
@@ -98,83 +92,6 @@ class Question(msgspec.Struct, frozen=True):
         return self.upstream.chat(self.body, self.headers)
 
 
-class HTTPReply:
-    """See Reply."""
-
-    def __init__(self, response: aiohttp.ClientResponse, idle_timeout: float) -> None:
-        self.finished = False
-        """Whether nothing more matters."""
-        self._response = response
-        self._idle_timeout = idle_timeout
-        self._begun = False
-        connection = response.connection
-        protocol = None if connection is None else connection.protocol
-        self._lost = None if protocol is None else protocol.closed
-        """Done when the connection is; None if all of the body is there already."""
-        if self._lost is not None:
-            # One of these for a connection, not one more for each request.
-            self._lost.remove_done_callback(_heard)
-            self._lost.add_done_callback(_heard)
-            self._lost.add_done_callback(self._wake)
-
-    async def read(self) -> bytes:
-        """See Reply. What is there together comes as one."""
-        content = self._response.content
-        # What came before the connection was lost has been said. aiohttp forgets it.
-        if content.exception() and (left := content._read_nowait(-1)):  # noqa: SLF001
-            return left
-        try:
-            data = await content.readany()
-        except (aiohttp.ClientError, TimeoutError) as error:
-            raise _refused(error) from error
-        if not self._begun:
-            self._begin()
-        return data
-
-    def _begin(self) -> None:
-        """From now on another silence is too long."""
-        self._begun = True
-        connection = self._response.connection
-        # There is none once the whole body has come.
-        if connection is not None and connection.protocol is not None:
-            connection.protocol.read_timeout = self._idle_timeout
-            connection.protocol.start_timeout()
-
-    def _wake(self, _lost: asyncio.Future[None]) -> None:
-        """Ends a wait for a body that cannot come any more.
-
-        aiohttp forgets to, when its parser gives up on a chunk (faults.py: "garbage for a
-        chunk").
-        """
-        content = self._response.content
-        if not content.is_eof() and content.exception() is None:
-            content.set_exception(aiohttp.ClientPayloadError("a chunk is no chunk"))
-
-    def finish(self) -> None:
-        """See Reply."""
-        self.finished = True
-
-    async def drain(self) -> None:
-        """Reads to the end: only then the connection can serve another request."""
-        # RuntimeError is how aiohttp says that the connection was lost before.
-        with suppress(aiohttp.ClientError, TimeoutError, RuntimeError):
-            async with asyncio.timeout(DRAIN_SECONDS):
-                while await self._response.content.readany():
-                    pass
-
-    def close(self) -> None:
-        """Hangs up, unless the body has been read to its end."""
-        if self._lost is not None:
-            self._lost.remove_done_callback(self._wake)
-        self._response.close()
-
-
-def _heard(lost: asyncio.Future[None]) -> None:
-    """Asks why a connection was lost; asyncio complains if nobody does."""
-    if not lost.cancelled():
-        lost.exception()
-
-
 class _Connector(aiohttp.TCPConnector):
     """Reuses no connection on which more has come than was asked for.
 
@@ -228,7 +145,7 @@ class HTTPUpstream:
     @asynccontextmanager
     async def chat(self, body: bytes, headers: Mapping[str, str]) -> AsyncIterator[Reply]:
         """See Upstream."""
-        with _refusals():
+        with refusals():
             response = await self._session.post(
                 f"{self._base}/chat/completions",
                 data=body,
@@ -253,7 +170,7 @@ class HTTPUpstream:
 
     async def models(self, headers: Mapping[str, str]) -> list[dict[str, Any]]:
         """See Upstream."""
-        with _refusals():
+        with refusals():
             async with self._session.get(
                 f"{self._base}/models", headers=headers, allow_redirects=False
             ) as response:
@@ -306,38 +223,3 @@ def _retry_after(response: aiohttp.ClientResponse) -> str | None:
         return format_datetime(parsedate_to_datetime(said).astimezone(UTC), usegmt=True)
     except (ValueError, OverflowError):
         return None
-
-
-@contextmanager
-def _refusals() -> Iterator[None]:
-    """Turns what aiohttp raises into Refused."""
-    try:
-        yield
-    except (aiohttp.ClientError, TimeoutError) as error:
-        raise _refused(error) from error
-
-
-def _os_error(error: OSError) -> str:
-    """Without the address, which is none of the client's business."""
-    number = error.errno or 0
-    return os.strerror(number) if number > 0 else str(error.strerror)
-
-
-def _refused(error: Exception) -> Refused:
-    kind: UpstreamError
-    match error:
-        case aiohttp.ConnectionTimeoutError():
-            status, kind, what = 504, "unreachable", "could not be reached in time"
-        case TimeoutError():
-            status, kind, what = 504, "timeout", "was silent for too long"
-        case aiohttp.ClientConnectorError():
-            why = _os_error(error.os_error)
-            status, kind, what = 503, "unreachable", f"cannot be reached: {why}"
-        case OSError(errno=int()):
-            status, kind, what = 502, "broke_off", f"broke off: {_os_error(error)}"
-        case _:
-            # No more than its name: aiohttp quotes what it read, and where from.
-            why = type(error).__name__
-            status, kind, what = 502, "broke_off", f"broke off: {why}"
-    message = f"the model server {what}"
-    return Refused(Failure(code=SERVER_ERROR, message=message, status=status), kind)
