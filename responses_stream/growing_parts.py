@@ -20,7 +20,7 @@ Annotations: TypeAlias = tuple[dict[str, Any], ...]
 class Sender(Protocol):
     """Makes events, each with the next sequence number, and sends them."""
 
-    def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
+    def send(self, event: type[Event], *fields: Any) -> None:
         """Any event but a delta, of its fields but the number."""
 
     def send_delta(

@@ -105,10 +105,10 @@ class Transcript(Generic[T]):
         events, self._events = self._events, []
         return tuple(map(self._form.of, events))
 
-    def send(self, event: type[Event], *fields: Any, **more: Any) -> None:
+    def send(self, event: type[Event], *fields: Any) -> None:
         """See growing.Sender."""
         self._counts[event] += 1
-        self._events.append(event(*fields, self._number(), **more))
+        self._events.append(event(*fields, self._number()))
 
     def send_delta(
         self, event: type[DeltaEvent], place: Place, delta: str, **more: Any
