@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from types import SimpleNamespace
 
 import pytest
 from helpers import errors
@@ -257,6 +258,38 @@ def test_what_vllm_cannot_store_is_sent_all_the_same(caplog):
 
     assert turn.stream.response["status"] == "completed"
     assert "could not store or log response resp_1" in caplog.text
+
+
+def test_what_vllm_adds_is_in_the_last_event():
+    """Those who run vLLM read it there; nothing else of the event is another."""
+
+    class Finished(SimpleNamespace):
+        def model_dump(self, *, mode, include):  # noqa: ARG002 - pydantic's
+            return {name: vars(self)[name] for name in include}
+
+    async def run(**added):
+        core = installed()
+
+        async def full_generator(*_args, **_kwargs):
+            return Finished(**added)
+
+        core.responses_stream.full_generator = full_generator
+        frames = core.responses_stream_generator(*arguments(THOUGHT_AND_TEXT))
+        return read(b"".join([frame async for frame in frames])).events
+
+    plain = asyncio.run(run())
+    more = asyncio.run(run(metrics={"queued": 1}, kv_transfer_params=None))
+
+    assert more[-1]["response"].pop("metrics") == {"queued": 1}
+    assert [shape(event) for event in more] == [shape(event) for event in plain]
+
+
+def shape(value):
+    """A JSON value without ids and hours."""
+    if isinstance(value, dict):
+        changes = ("id", "item_id", "call_id", "created_at", "completed_at")
+        return {key: shape(each) for key, each in value.items() if key not in changes}
+    return [shape(each) for each in value] if isinstance(value, list) else value
 
 
 def test_a_silent_line():

@@ -22,6 +22,8 @@ from openai.types.responses import (
 
 from responses_stream.chat.failures import Failure, read_failure
 from responses_stream.clients import dialect_for
+from responses_stream.events import decode
+from responses_stream.sse import SSEDecoder, encode
 from responses_stream.stream import FrameStream
 from responses_stream.usage import InputTokensDetails, OutputTokensDetails, Usage
 
@@ -195,9 +197,11 @@ class Turn:
                 exc_info=True,
             )
             return frames
-        # The terminal event holds this very object.
-        self.stream.response.update(self._extras())
-        return frames
+        extras = self._extras()
+        if not extras:
+            return frames
+        self.stream.response.update(extras)
+        return (*frames[:-1], _with_extras(frames[-1], extras))
 
     async def _finish_core(self) -> None:
         response = msgspec.to_builtins(self.stream.response)
@@ -223,6 +227,14 @@ class Turn:
             return {}
         extras: dict[str, Any] = self.finished.model_dump(mode="json", include=found)
         return extras
+
+
+def _with_extras(frame: bytes, extras: Mapping[str, Any]) -> bytes:
+    """A terminal event's frame, with more in its response."""
+    (said,) = SSEDecoder().feed(frame)
+    wire = msgspec.json.decode(said.data)
+    wire["response"].update(extras)
+    return encode(decode(wire))
 
 
 def _broken(message: str) -> Failure:
