@@ -34,7 +34,7 @@ from .events import (
 )
 from .ids import counted_ids, random_ids
 from .items import Logprob, TopLogprob
-from .sse import DONE, ServerSentEvent, SSEDecoder, encode, encode_all, encode_comment
+from .sse import DONE, ServerSentEvent, SSEDecoder, encode, encode_comment
 from .stream import FrameStream, ResponseStream
 from .usage import Usage
 from .wire import Event, Events
@@ -88,7 +88,6 @@ __all__ = [
     "counted_ids",
     "decode",
     "encode",
-    "encode_all",
     "encode_comment",
     "random_ids",
 ]

@@ -8,12 +8,12 @@ CamelCase, and a name of one word keeps its `Response` (`response.created`:
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Final, Self
+from typing import Any, Final
 
 import msgspec
 
 from .items import Item, Logprob, Part, SummaryText
-from .wire import DeltaEvent, Event
+from .wire import DeltaEvent, Event, Place
 
 
 class ResponseEvent(Event, frozen=True):
@@ -102,19 +102,23 @@ class ReasoningSummaryPartDone(
 class OutputTextDelta(DeltaEvent, frozen=True, tag="response.output_text.delta"):
     """More text of a message."""
 
-    extra: ClassVar[dict[str, Any]] = {"logprobs": []}
+    @classmethod
+    def place_at(
+        cls, *where: str | int, logprobs: tuple[Logprob, ...] = (), **extra: Any
+    ) -> Place:
+        """See DeltaEvent.place_at. Deltas with log probabilities have each their own."""
+        return super().place_at(*where, logprobs=logprobs, **extra)
 
-    def to_dict(self) -> dict[str, Any]:
-        """See Event.to_dict."""
-        logprobs = msgspec.json.decode(msgspec.json.encode(self.logprobs))
-        return super().to_dict() | {"logprobs": logprobs}
+    @property
+    def logprobs(self) -> tuple[Logprob, ...]:
+        """Those of the tokens that the delta is made of, if they were asked for."""
+        found: tuple[Logprob, ...] = self.place.extra["logprobs"]
+        return found
 
     @classmethod
-    def from_dict(cls, wire: Mapping[str, Any]) -> Self:
-        """See Event.from_dict."""
-        plain = super().from_dict(wire)
-        logprobs = msgspec.convert(wire["logprobs"], tuple[Logprob, ...])
-        return cls(plain.place, plain.delta, plain.sequence_number, logprobs)
+    def read_extra(cls, wire: Mapping[str, Any]) -> dict[str, Any]:
+        """See DeltaEvent.read_extra."""
+        return {"logprobs": msgspec.convert(wire["logprobs"], tuple[Logprob, ...])}
 
 
 class RefusalDelta(DeltaEvent, frozen=True, tag="response.refusal.delta"):

@@ -23,9 +23,7 @@ class Sender(Protocol):
     def send(self, event: type[Event], *fields: Any) -> None:
         """Any event but a delta, of its fields but the number."""
 
-    def send_delta(
-        self, event: type[DeltaEvent], place: Place, delta: str, **more: Any
-    ) -> None:
+    def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
         """The one event that there are many of."""
 
     def end(
@@ -60,11 +58,11 @@ class GrowingPart:
         if text:
             self.say(text, out)
 
-    def say(self, text: str, out: Sender, **known: Any) -> None:
+    def say(self, text: str, out: Sender, place: Place | None = None) -> None:
         """Says more in one delta."""
         self.machine.advance(self.kind.delta.type)
         self.pieces.append(text)
-        out.send_delta(self.kind.delta, self.place, text, **known)
+        out.send_delta(self.kind.delta, place or self.place, text)
 
     def close(self, out: Sender) -> Part:
         """Says it all once more, and ends the part."""
@@ -94,7 +92,8 @@ class GrowingOutputText(GrowingPart):
         """See GrowingPart.append."""
         if logprobs:
             self.logprobs += logprobs
-            self.say(text, out, logprobs=logprobs)
+            place = self.kind.delta.place_at(*self.where, logprobs=logprobs)
+            self.say(text, out, place)
         elif text:
             self.say(text, out)
         for annotation in annotations:

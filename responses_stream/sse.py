@@ -6,7 +6,6 @@ https://html.spec.whatwg.org/multipage/server-sent-events.html#parsing-an-event-
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import msgspec
@@ -40,8 +39,6 @@ def encode(event: Event) -> bytes:
         return _frame(event.type, event)
     # Only a delta has a place. To ask isinstance would cost half as much as all the rest.
     said: DeltaEvent = event  # type: ignore[assignment]
-    if said.logprobs:
-        return _frame(said.type, said.to_dict())
     return b"".join(
         (place.head, _json(said.delta), place.tail, _json(said.sequence_number), b"}\n\n")
     )
@@ -52,11 +49,6 @@ def encode_delta(place: Place, delta: str, sequence_number: int) -> bytes:
     return b"".join(
         (place.head, _json(delta), place.tail, _json(sequence_number), b"}\n\n")
     )
-
-
-def encode_all(events: Sequence[Event]) -> bytes:
-    """The frames of events that are there together, for one write."""
-    return encode(events[0]) if len(events) == 1 else b"".join(map(encode, events))
 
 
 def _frame(type_: str, wire: object) -> bytes:

@@ -110,11 +110,9 @@ class Transcript(Generic[T]):
         self._counts[event] += 1
         self._events.append(event(*fields, self._number()))
 
-    def send_delta(
-        self, event: type[DeltaEvent], place: Place, delta: str, **more: Any
-    ) -> None:
+    def send_delta(self, event: type[DeltaEvent], place: Place, delta: str) -> None:
         """See growing.Sender. It is counted by its item, which also has the others."""
-        self._events.append(event(place, delta, self._number(), **more))
+        self._events.append(event(place, delta, self._number()))
 
     def end(
         self, keep: Callable[[str], None], event: type[DeltaEvent], place: Place

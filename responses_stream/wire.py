@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeAlias, get_args
 import msgspec
 from msgspec import Struct
 
-from .items import Logprob
-
 if TYPE_CHECKING:
     from openai.types.responses import ResponseStreamEvent
 
@@ -25,6 +23,8 @@ class Place(Struct, frozen=True, gc=False):
 
     where: dict[str, str | int]
     """`item_id`, `output_index` and the part's index, as on the wire."""
+    extra: dict[str, Any]
+    """What stands between the delta and the sequence number."""
     head: bytes
     """The frame up to the delta."""
     tail: bytes
@@ -71,24 +71,21 @@ class DeltaEvent(Event, frozen=True):
     place: Place  # type: ignore[misc]
     delta: str
     sequence_number: int
-    logprobs: tuple[Logprob, ...] = ()
-    """Only text has some; an event that does is no common frame."""
 
     keys: ClassVar[tuple[str, ...]] = ("item_id", "output_index", "content_index")
     """What says where, in the wire's order."""
-    extra: ClassVar[dict[str, Any]] = {}
-    """Keys between the delta and the number, as they mostly are."""
 
     @classmethod
-    def place_at(cls, *where: str | int) -> Place:
+    def place_at(cls, *where: str | int, **extra: Any) -> Place:
         """The place of all deltas of this type with these values for `keys`."""
         named = dict(zip(cls.keys, where, strict=True))
         head = msgspec.json.encode({"type": cls.type, **named})[:-1]
-        extra = msgspec.json.encode(cls.extra)[1:-1]
+        more = msgspec.json.encode(extra)[1:-1]
         return Place(
             named,
+            extra,
             b'event: %b\ndata: %b,"delta":' % (cls.type.encode(), head),
-            (b"," + extra if extra else b"") + b',"sequence_number":',
+            (b"," + more if more else b"") + b',"sequence_number":',
         )
 
     @property
@@ -103,11 +100,12 @@ class DeltaEvent(Event, frozen=True):
 
     def to_dict(self) -> dict[str, Any]:
         """See Event.to_dict."""
+        extra = msgspec.json.decode(msgspec.json.encode(self.place.extra))
         return {
             "type": self.type,
             **self.place.where,
             "delta": self.delta,
-            **self.extra,
+            **extra,
             "sequence_number": self.sequence_number,
         }
 
@@ -118,7 +116,12 @@ class DeltaEvent(Event, frozen=True):
         where += (msgspec.convert(wire[key], int) for key in cls.keys[1:])
         delta = msgspec.convert(wire["delta"], str)
         number = msgspec.convert(wire["sequence_number"], int)
-        return cls(cls.place_at(*where), delta, number)
+        return cls(cls.place_at(*where, **cls.read_extra(wire)), delta, number)
+
+    @classmethod
+    def read_extra(cls, wire: Mapping[str, Any]) -> dict[str, Any]:  # noqa: ARG003
+        """What `wire` has for a place beside `keys`."""
+        return {}
 
 
 @cache

@@ -103,11 +103,12 @@ def test_names_of_open_responses_are_no_openai_events():
 
 def test_logprobs_come_back_as_values():
     """They are the one thing that a text delta has and no other."""
-    event = OutputTextDelta(
-        OutputTextDelta.place_at("msg_1", 0, 0), "a", 1, (Logprob("a", -1.0, (97,)),)
-    )
+    known = (Logprob("a", -1.0, (97,)),)
+    place = OutputTextDelta.place_at("msg_1", 0, 0, logprobs=known)
+    event = OutputTextDelta(place, "a", 1)
 
     assert event == decode(event.to_dict())
+    assert event.logprobs == known
 
 
 def test_an_unknown_type_is_a_key_error():
