@@ -91,7 +91,6 @@ VARIANTS = {
         "peer",
         "vllm_peer:processor",
         "variants:messages",
-        is_whole=False,
     ),
     "vllm": Variant("vLLM's event code", "peer", "vllm_peer:chain", **VLLM),
     "vllm-asgi": Variant(

@@ -2,8 +2,8 @@
 
 `chain` runs what vLLM's server runs after its parser: `responses_stream_generator` with its
 processor, its final response, and the route's conversion to SSE. Only what lies before is
-made up: the engine's steps, and a parser that has already parsed. `processor` drives the
-same processor without the three async generators around it.
+made up: the engine's steps, and a parser that has already parsed. `processor` sends the
+same events by the same processor, without the three async generators around it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,13 @@ from vllm.entrypoints.generate.base.protocol import (
 )
 from vllm.entrypoints.openai.responses.api_router import _convert_stream_to_sse_events
 from vllm.entrypoints.openai.responses.context import SimpleContext
-from vllm.entrypoints.openai.responses.protocol import ResponsesRequest
+from vllm.entrypoints.openai.responses.protocol import (
+    ResponseCompletedEvent,
+    ResponseCreatedEvent,
+    ResponseInProgressEvent,
+    ResponsesRequest,
+    ResponsesResponse,
+)
 from vllm.entrypoints.openai.responses.serving import OpenAIServingResponses
 from vllm.entrypoints.openai.responses.streaming_events import (
     SimpleStreamingEventProcessor,
@@ -31,7 +37,7 @@ from vllm.sampling_params import RequestOutputKind, SamplingParams
 
 from responses_stream import Delta
 
-from .loop import run
+from .loop import at_once, run
 from .ours import Client
 from .workload import MODEL, REQUEST
 
@@ -164,16 +170,23 @@ class Processor:
             if target == _StateType.NONE:
                 continue
             if processor.needs_transition(target, call):
-                frames += self._sent(processor.close_current())
-                frames += self._sent(processor.open(target, call))
-            frames += self._sent(processor.emit_delta(part, self._output, _no_logprobs))
+                frames += self.sent(processor.close_current())
+                frames += self.sent(processor.open(target, call))
+            frames += self.sent(processor.emit_delta(part, self._output, _no_logprobs))
         return frames
+
+    @property
+    def items(self) -> list[Any]:
+        """The finished items."""
+        found: list[Any] = self._processor.output_items
+        return found
 
     def end(self) -> list[str]:
         """What vLLM does behind the loop."""
-        return self._sent(self._processor.close_current())
+        return self.sent(self._processor.close_current())
 
-    def _sent(self, events: Sequence[Any]) -> list[str]:
+    def sent(self, events: Sequence[Any]) -> list[str]:
+        """The frames of events, as vLLM's route makes them."""
         frames = []
         for event in events:
             if hasattr(event, "sequence_number"):
@@ -190,9 +203,35 @@ def _no_logprobs(_output: CompletionOutput) -> list[Any]:
 
 
 def processor(messages: Sequence[DeltaMessage]) -> list[str]:
-    """The same for a whole turn."""
-    machine = Processor()
-    frames: list[str] = []
+    """A whole response by it: all that vLLM's generator says, in its order."""
+    machine, turn = Processor(), Turn(messages)
+    initial = ResponsesResponse.from_request(
+        turn.request,
+        turn.sampling,
+        model_name=MODEL,
+        created_time=1,
+        output=[],
+        status="in_progress",
+        usage=None,
+    ).model_dump(mode="json", by_alias=True)
+    about = {"sequence_number": -1, "response": initial}
+    frames = machine.sent(
+        [
+            ResponseCreatedEvent(type="response.created", **about),
+            ResponseInProgressEvent(type="response.in_progress", **about),
+        ]
+    )
     for said in messages:
         frames += machine.feed(said)
-    return frames + machine.end()
+    frames += machine.end()
+    about["response"] = _final(turn, machine.items)
+    completed = ResponseCompletedEvent(type="response.completed", **about)
+    return frames + machine.sent([completed])
+
+
+def _final(turn: Turn, items: list[Any]) -> Any:
+    """vLLM's own response object at the end of a turn."""
+    # It wants to see the last step, and nothing more.
+    turn.steps = turn.steps[-1:]
+    turn.context.streamed_output_items = items
+    return at_once(serving().responses_full_generator(*turn.arguments()))
