@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator, Iterable, Mapping, Sequence
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypeVar
 
 import msgspec
 
@@ -115,7 +115,9 @@ class Replayed:
 class Unsent(EventAnswer):
     """An answer that keeps its frames: to send them is not in vLLM's figure either."""
 
-    frames: list[bytes]
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.frames: list[bytes] = []
 
     async def say(self, said: Sequence[bytes], *, last: bool = False) -> None:
         """See EventAnswer."""
@@ -134,7 +136,10 @@ class Client:
             self.writes.append(message["body"])
 
 
-def _gateway(answer: Iterable[Any], kind: type[EventAnswer]) -> EventAnswer:
+A = TypeVar("A", bound=EventAnswer)
+
+
+def _gateway(answer: Iterable[Any], kind: type[A]) -> A:
     """The gateway's answer to a request; the chat server's is there already."""
     response = FrameStream(REQUEST, order="interleaved", ids=counted_ids())
     exchange, streams = Exchange("req_1", "/v1/responses"), OpenStreams(0, 0)
@@ -148,8 +153,6 @@ def gateway(deltas: Sequence[Delta]) -> list[bytes]:
 
     async def answer() -> list[bytes]:
         gateway = _gateway(deltas, Unsent)
-        assert isinstance(gateway, Unsent)
-        gateway.frames = []
         gateway.machine = Parsed(gateway.stream)
         await gateway.answer(Client().send)
         return gateway.frames
