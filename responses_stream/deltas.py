@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping
-from typing import Any, ClassVar, Final
+from typing import Any, ClassVar, Final, Protocol
 
 import msgspec
 from msgspec.structs import replace
@@ -28,7 +28,7 @@ class ToolCallDelta(msgspec.Struct, frozen=True, gc=False):
     arguments: str = ""
 
 
-class Delta(msgspec.Struct, frozen=True):
+class Delta(msgspec.Struct, frozen=True, gc=False):
     """More of a response. A compound delta counts in the order of these fields."""
 
     reasoning: str = ""
@@ -49,6 +49,34 @@ class FullDelta(Delta, frozen=True, kw_only=True):
     """Of the tokens of `content`."""
     annotations: tuple[dict[str, Any], ...] = ()  # type: ignore[misc]
     """On the message's text, in the Responses API's shape."""
+
+
+class CheckedFunction(Protocol):
+    """The function of a CheckedCall, or more of it."""
+
+    @property
+    def name(self) -> str | None:
+        """Its name."""
+
+    @property
+    def arguments(self) -> str | None:
+        """More of its arguments."""
+
+
+class CheckedCall(Protocol):
+    """More of a chat call whose types its maker has checked: vLLM's models, our Structs."""
+
+    @property
+    def index(self) -> int | None:
+        """The call's number."""
+
+    @property
+    def id(self) -> str | None:
+        """The call's id."""
+
+    @property
+    def function(self) -> CheckedFunction | None:
+        """What is called."""
 
 
 LEAST_LOGPROB: Final = -9999.0
@@ -82,6 +110,16 @@ def as_delta(said: object) -> Delta:
         refusal=_text("refusal", refusal),
         logprobs=tuple(map(logprob, _list("logprobs", logprobs))),
         annotations=tuple(map(_annotation, _list("annotations", annotations))),
+    )
+
+
+def tool_call_delta(call: CheckedCall) -> ToolCallDelta:
+    """The same of a call that needs no check: that takes most of the time."""
+    function = call.function
+    if function is None:
+        return ToolCallDelta(call.index, call.id or "")
+    return ToolCallDelta(
+        call.index, call.id or "", function.name or "", function.arguments or ""
     )
 
 

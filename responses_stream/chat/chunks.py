@@ -14,7 +14,7 @@ from typing import Any, Final
 
 import msgspec
 
-from responses_stream.deltas import Delta, ToolCallDelta, as_delta
+from responses_stream.deltas import Delta, as_delta, tool_call_delta
 from responses_stream.errors import LocalProtocolError, RemoteProtocolError
 from responses_stream.finish_reasons import REASONS
 
@@ -134,19 +134,10 @@ def _common_delta(said: ChoiceDelta | None) -> Delta | None:
         return None
     reasoning = said.reasoning or said.reasoning_content or ""
     content = said.content or ""
-    calls = tuple(map(_call, said.tool_calls)) if said.tool_calls else ()
+    calls = tuple(map(tool_call_delta, said.tool_calls)) if said.tool_calls else ()
     if reasoning or content or calls:
         return Delta(reasoning, content, calls)
     return None
-
-
-def _call(call: CallDelta) -> ToolCallDelta:
-    function = call.function
-    if function is None:
-        return ToolCallDelta(call.index, call.id or "")
-    return ToolCallDelta(
-        call.index, call.id or "", function.name or "", function.arguments or ""
-    )
 
 
 # What is rare ---------------------------------------------------------------------------

@@ -11,6 +11,8 @@ import logging
 from collections.abc import AsyncIterator, Iterator, Mapping, MutableMapping, Sequence
 from typing import Any, Final, Protocol
 
+from responses_stream.deltas import CheckedCall
+
 log: Final = logging.getLogger("vllm.plugins.responses_stream")
 """Under vLLM's own logger, which has a handler and the operator's eye."""
 
@@ -31,27 +33,12 @@ class Step(Protocol):
     prompt_token_ids: Sequence[int] | None
 
 
-class Function(Protocol):
-    """vLLM's `DeltaFunctionCall`."""
-
-    name: str | None
-    arguments: str | None
-
-
-class ToolCall(Protocol):
-    """vLLM's `DeltaToolCall`."""
-
-    index: int
-    id: str | None
-    function: Function | None
-
-
 class Message(Protocol):
     """vLLM's `DeltaMessage`. What its types promise pydantic has checked."""
 
     reasoning: str | None
     content: str | None
-    tool_calls: Sequence[ToolCall]
+    tool_calls: Sequence[CheckedCall]
 
 
 class Parser(Protocol):

@@ -13,9 +13,15 @@ from typing import Any, Final
 
 from msgspec.structs import replace
 
-from responses_stream.deltas import Delta, FullDelta, ToolCallDelta, logprob
+from responses_stream.deltas import (
+    Delta,
+    FullDelta,
+    ToolCallDelta,
+    logprob,
+    tool_call_delta,
+)
 
-from .seam import Core, Output, Parser, Request, Step, ToolCall
+from .seam import Core, Message, Output, Parser, Request, Step
 
 NOTHING: Final = Delta()
 
@@ -43,6 +49,7 @@ class StepReader:
         # As core has it: where thoughts are hidden, so are all log probabilities.
         self._says_logprobs = request.is_include_output_logprobs() and self._says_thoughts
         self._starts, self._ends = _markers(parser, tokenizer)
+        self._markers = self._starts | self._ends
         self._thinking = parser is not None
         self._silent: list[int] = []
         """The tokens since the last words."""
@@ -54,28 +61,23 @@ class StepReader:
     def read(self, step: Step) -> Delta:
         """What the model says in a step; an empty delta if nothing."""
         output = step.outputs[0]
-        delta = self._parse(step, output)
+        if self._parser is None:
+            delta = Delta(content=output.text)
+        else:
+            ids = output.token_ids
+            message = self._parser.parse_delta(
+                output.text,
+                ids if type(ids) is list else list(ids),
+                self._asked,
+                step.prompt_token_ids,
+                finished=output.finish_reason is not None,
+            )
+            delta = NOTHING if message is None else _delta(message)
         if self._thinking or self._says_logprobs:
             delta = self._account(output, delta)
         if delta.reasoning and not self._says_thoughts:
             delta = replace(delta, reasoning="")
         return self._called(delta) if delta.tool_calls else delta
-
-    def _parse(self, step: Step, output: Output) -> Delta:
-        if self._parser is None:
-            return Delta(content=output.text)
-        message = self._parser.parse_delta(
-            output.text,
-            output.token_ids if type(output.token_ids) is list else list(output.token_ids),
-            self._asked,
-            step.prompt_token_ids,
-            finished=output.finish_reason is not None,
-        )
-        if message is None:
-            return NOTHING
-        calls = message.tool_calls
-        said = tuple(map(_call, calls)) if calls else ()
-        return Delta(message.reasoning or "", message.content or "", said)
 
     def _called(self, delta: Delta) -> Delta:
         calls = delta.tool_calls
@@ -92,6 +94,15 @@ class StepReader:
 
     def _account(self, output: Output, delta: Delta) -> Delta:
         """Counts the tokens of a step; the delta with its log probabilities."""
+        if (
+            delta.reasoning
+            and not (delta.content or delta.tool_calls)
+            and not (self._silent or self._says_logprobs)
+            and self._markers.isdisjoint(output.token_ids)
+        ):
+            # Nearly all: one more thought, and nothing to be told apart.
+            self.reasoning_tokens += len(output.token_ids)
+            return delta
         self._silent += output.token_ids
         if self._says_logprobs:
             self._silent_logprobs += self._logprobs(output)
@@ -151,13 +162,10 @@ class StepReader:
         return sum(token not in self._starts for token in tokens)
 
 
-def _call(call: ToolCall) -> ToolCallDelta:
-    function = call.function
-    if function is None:
-        return ToolCallDelta(call.index, call.id or "")
-    return ToolCallDelta(
-        call.index, call.id or "", function.name or "", function.arguments or ""
-    )
+def _delta(message: Message) -> Delta:
+    calls = message.tool_calls
+    said = tuple(map(tool_call_delta, calls)) if calls else ()
+    return Delta(message.reasoning or "", message.content or "", said)
 
 
 def _renamed(call: ToolCallDelta) -> ToolCallDelta:
