@@ -30,6 +30,7 @@ from pkgutil import resolve_name
 from typing import Any
 
 import psutil
+from listening import PATIENCE, wait_for_port
 
 KINDS = (
     *("responses_stream.stream.FrameStream", "responses_stream.transcript.Transcript"),
@@ -45,9 +46,6 @@ BUG = re.compile(
     "Traceback|Unclosed|never retrieved|was destroyed|unraisable", re.IGNORECASE
 )
 """What a log says of a bug: tracebacks, and what asyncio and aiohttp find forgotten."""
-
-PATIENCE = 20.0
-"""How many seconds a process may take to listen, or to end."""
 
 BIG_BLOCKS = {"MALLOC_MMAP_THRESHOLD_": "131072"}
 """To count objects takes a list of megabytes. It goes back to the system, and not into a
@@ -150,22 +148,13 @@ def serving(*options: str) -> Iterator[Gateway]:
         ):
             gateway = Gateway(process, port, log)
             try:
-                _wait_for(process, port, log)
+                wait_for_port(process, port, log)
                 yield gateway
             finally:
                 process.terminate()
                 with suppress(subprocess.TimeoutExpired):
                     process.wait(PATIENCE)
                 process.kill()
-
-
-def _wait_for(process: subprocess.Popen[bytes], port: int, log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while process.poll() is None and time.monotonic() < deadline:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.05)
-    raise SystemExit(f"{process.args!r} does not listen: {log.read_text()}")
 
 
 # Within the process ---------------------------------------------------------------------

@@ -17,11 +17,9 @@ from typing import Any, NamedTuple
 from urllib.parse import urlsplit
 
 import msgspec
+from listening import PATIENCE, wait_for_port
 
 ROOT = Path(__file__).parent.parent.parent
-
-PATIENCE = 20.0
-"""How many seconds a program may take to listen, or to end."""
 
 
 # Programs ---------------------------------------------------------------------------
@@ -38,22 +36,13 @@ def program(
         subprocess.Popen(command, stdout=out, stderr=out, env=environment) as running,
     ):
         try:
-            _wait_for(port, running, log)
+            wait_for_port(running, port, log)
             yield
         finally:
             running.terminate()
             with suppress(subprocess.TimeoutExpired):
                 running.wait(PATIENCE)
             running.kill()
-
-
-def _wait_for(port: int, running: subprocess.Popen[bytes], log: Path) -> None:
-    deadline = time.monotonic() + PATIENCE
-    while running.poll() is None and time.monotonic() < deadline:
-        with suppress(OSError), socket.create_connection(("127.0.0.1", port), 1):
-            return
-        time.sleep(0.02)
-    raise AssertionError(f"{running.args!r} does not listen: {log.read_text()}")
 
 
 def free_port() -> int:
