@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 from collections.abc import Callable
-from uuid import uuid4
+from secrets import token_hex
 
 Ids = Callable[[str], str]
 """Makes a new id from a prefix: `"msg"` -> `"msg_4f1c..."`.
@@ -18,7 +18,7 @@ Clock = Callable[[], float]
 
 def random_ids(prefix: str) -> str:
     """A new id that no other response has."""
-    return f"{prefix}_{uuid4().hex}"
+    return f"{prefix}_{token_hex(16)}"
 
 
 def counted_ids() -> Ids:

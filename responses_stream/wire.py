@@ -2,7 +2,7 @@
 
 An event is a frozen value. A delta event holds its `Place`, the delta and the number: all
 else in its frame is the same for every delta of the item and is made once, by the place
-(performance.md).
+(performance.md). Only a delta with log probabilities has a place of its own.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 
 class Place(Struct, frozen=True, gc=False):
-    """Where deltas go, with the bytes that all their frames share."""
+    """Where deltas go, with the bytes that their frames share."""
 
     where: dict[str, str | int]
     """`item_id`, `output_index` and the part's index, as on the wire."""
@@ -77,7 +77,7 @@ class DeltaEvent(Event, frozen=True):
 
     @classmethod
     def place_at(cls, *where: str | int, **extra: Any) -> Place:
-        """The place of all deltas of this type with these values for `keys`."""
+        """The place of deltas of this type with these values for `keys`, and `extra`."""
         named = dict(zip(cls.keys, where, strict=True))
         head = msgspec.json.encode({"type": cls.type, **named})[:-1]
         more = msgspec.json.encode(extra)[1:-1]

@@ -82,6 +82,15 @@ def test_an_object_or_array_is_cut_until_it_is_complete(value):
     assert not scanner.cut
 
 
+@pytest.mark.parametrize("text", ["", " ", "12", '"a', "nul"])
+def test_nothing_else_is_cut(text):
+    """Nobody can tell whether more was meant."""
+    scanner = JSONScanner()
+    scanner.feed(text)
+
+    assert not scanner.cut
+
+
 def test_white_space_behind_a_complete_value_changes_nothing():
     """Models end their arguments with a newline."""
     scanner = JSONScanner()

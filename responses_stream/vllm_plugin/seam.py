@@ -1,4 +1,5 @@
-"""All that is taken from vLLM: its shapes, and the check that they are there.
+"""All that is taken from vLLM: its shapes (a call's is in deltas.py), and the check that
+they are there.
 
 vLLM promises none of this to plugins, but it has been the same from 0.24 to 0.33. What is
 not checked here is asked for with a default where it is used.

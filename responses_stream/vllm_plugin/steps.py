@@ -48,7 +48,7 @@ class StepReader:
         self._asked = request.model_copy(update={"include_reasoning": True})
         # As core has it: where thoughts are hidden, so are all log probabilities.
         self._says_logprobs = request.is_include_output_logprobs() and self._says_thoughts
-        self._starts, self._ends = _markers(parser, tokenizer)
+        self._starts, self._ends = _starts_and_ends(parser, tokenizer)
         self._markers = self._starts | self._ends
         self._thinking = parser is not None
         self._silent: list[int] = []
@@ -176,7 +176,7 @@ def _renamed(call: ToolCallDelta) -> ToolCallDelta:
     return call if said == call.id else replace(call, id="call_" + said)
 
 
-def _markers(parser: Any, tokenizer: Any) -> tuple[frozenset[int], frozenset[int]]:
+def _starts_and_ends(parser: Any, tokenizer: Any) -> tuple[frozenset[int], frozenset[int]]:
     """The ids of the tokens that open and close a thought, as far as they are known."""
     reasoning = getattr(parser, "reasoning_parser", None)
     return (

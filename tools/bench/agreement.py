@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any
 
 import msgspec
 
@@ -16,9 +17,8 @@ def check(runs: Mapping[str, Run]) -> list[str]:
     """What each of them does not say as it should; nothing if all is well."""
     expected = "".join(map(said, workload()))
     faults = []
-    for name, run in runs.items():
-        events = [each for each in _decoded(run()) if each.data != "[DONE]"]
-        wires = [msgspec.json.decode(each.data) for each in events]
+    sent = {name: _wires(run) for name, run in runs.items()}
+    for name, wires in sent.items():
         text = "".join(
             wire["delta"] for wire in wires if isinstance(wire.get("delta"), str)
         )
@@ -28,7 +28,19 @@ def check(runs: Mapping[str, Run]) -> list[str]:
             faults.append(f"{name}: ends with {wires[-1]['type']}")
         if VARIANTS[name].kind == "ours":
             faults += [f"{name}: {message}" for message in _violations(wires)]
+    # The same code, once with its generators and once without.
+    if _types(sent.get("vllm")) != _types(sent.get("vllm-sync")):
+        faults.append("vllm-sync: other events than vllm")
     return faults
+
+
+def _types(wires: Sequence[Any] | None) -> list[str]:
+    return [wire["type"] for wire in wires or ()]
+
+
+def _wires(run: Run) -> list[Any]:
+    events = _decoded(run())
+    return [msgspec.json.decode(each.data) for each in events if each.data != "[DONE]"]
 
 
 def _decoded(frames: Sequence[bytes | str]) -> list[ServerSentEvent]:

@@ -12,7 +12,6 @@ from responses_stream import (
     DONE,
     Delta,
     ResponseStream,
-    counted_ids,
     encode,
 )
 from responses_stream.chat.failures import Failure
@@ -32,7 +31,7 @@ REASON = "tool_calls"
 
 def stream() -> ResponseStream:
     """A stream as the gateway and the plugin make them."""
-    return ResponseStream(REQUEST, order="interleaved", ids=counted_ids())
+    return ResponseStream(REQUEST, order="interleaved")
 
 
 def typed(deltas: Sequence[Delta]) -> list[bytes]:
@@ -55,7 +54,7 @@ def one_generator(deltas: Sequence[Delta]) -> list[bytes]:
             yield delta
 
     async def writes() -> AsyncIterator[bytes]:
-        response = FrameStream(REQUEST, order="interleaved", ids=counted_ids())
+        response = FrameStream(REQUEST, order="interleaved")
         async for delta in said():
             if frames := response.feed(delta):
                 yield b"".join(frames)
@@ -141,7 +140,7 @@ A = TypeVar("A", bound=EventAnswer)
 
 def _gateway(answer: Iterable[Any], kind: type[A]) -> A:
     """The gateway's answer to a request; the chat server's is there already."""
-    response = FrameStream(REQUEST, order="interleaved", ids=counted_ids())
+    response = FrameStream(REQUEST, order="interleaved")
     exchange, streams = Exchange("req_1", "/v1/responses"), OpenStreams(0, 0)
     exchange.stream = response
     question = Question(Replayed(answer), b"", {}, exchange, streams)  # type: ignore[arg-type]

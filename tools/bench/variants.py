@@ -87,7 +87,7 @@ VARIANTS = {
         "the vLLM plugin, behind the parser", "ours", "plugin:plugin", **VLLM
     ),
     "vllm-sync": Variant(
-        "vLLM's processor, driven without async",
+        "vLLM's event code without its async generators",
         "peer",
         "vllm_peer:processor",
         "variants:messages",

@@ -32,6 +32,9 @@ from vllm.entrypoints.openai.responses.streaming_events import (
     _StateType,
     split_delta,
 )
+from vllm.entrypoints.serve.utils.tool_calls_utils import (
+    maybe_filter_parallel_tool_calls,
+)
 from vllm.outputs import CompletionOutput, RequestOutput
 from vllm.sampling_params import RequestOutputKind, SamplingParams
 
@@ -72,13 +75,16 @@ class Parsed:
         return 500
 
 
+ASKED = ResponsesRequest(**REQUEST, store=False)
+"""Made once, as are deltas: vLLM has read the request before its generator runs."""
+SAMPLING = SamplingParams(max_tokens=4_096, output_kind=RequestOutputKind.DELTA)
+CREATED = 1_795_215_516
+
+
 class Turn:
     """What vLLM's generator is given for one response."""
 
     def __init__(self, messages: Sequence[DeltaMessage]) -> None:
-        self.request = ResponsesRequest(**REQUEST, store=False)
-        self.sampling = SamplingParams(max_tokens=4_096)
-        self.sampling.output_kind = RequestOutputKind.DELTA
         self.context = SimpleContext(response_parser=Parsed(messages))
         self.context.num_prompt_tokens = 10
         self.context.num_output_tokens = len(messages)
@@ -94,13 +100,14 @@ class Turn:
     def arguments(self) -> tuple[Any, ...]:
         """In the order of vLLM's parameters."""
         return (
-            self.request,
-            self.sampling,
+            ASKED,
+            SAMPLING,
             self.contexts(),
             self.context,
             MODEL,
             None,
             None,
+            CREATED,
         )
 
 
@@ -158,14 +165,14 @@ class Processor:
     """vLLM's processor, driven without the generators around it."""
 
     def __init__(self) -> None:
-        self._processor = SimpleStreamingEventProcessor(tools=[])
+        self._processor = SimpleStreamingEventProcessor(tools=ASKED.tools)
         self._output = step(None).outputs[0]
         self._number = 0
 
     def feed(self, said: DeltaMessage) -> list[str]:
-        """The body of vLLM's loop over engine steps."""
+        """The body of vLLM's loop over engine steps, behind the parser."""
         processor, frames = self._processor, []
-        for part in split_delta(said):
+        for part in split_delta(maybe_filter_parallel_tool_calls(said, ASKED)):
             target, call = processor.resolve_target_state(part)
             if target == _StateType.NONE:
                 continue
@@ -206,10 +213,10 @@ def processor(messages: Sequence[DeltaMessage]) -> list[str]:
     """A whole response by it: all that vLLM's generator says, in its order."""
     machine, turn = Processor(), Turn(messages)
     initial = ResponsesResponse.from_request(
-        turn.request,
-        turn.sampling,
+        ASKED,
+        SAMPLING,
         model_name=MODEL,
-        created_time=1,
+        created_time=CREATED,
         output=[],
         status="in_progress",
         usage=None,
