@@ -55,6 +55,11 @@ def _frame(type_: str, wire: object) -> bytes:
     return b"event: %b\ndata: %b\n\n" % (type_.encode(), _json(wire))
 
 
+def split(frames: bytes) -> list[bytes]:
+    """The frames that were joined, each as `encode` made it."""
+    return [frame + b"\n\n" for frame in frames.split(b"\n\n")[:-1]]
+
+
 def encode_comment(text: str) -> bytes:
     """A frame that no client sees. It keeps a line alive, but not codex's patience."""
     return b": %b\n\n" % text.replace("\n", " ").replace("\r", " ").encode()

@@ -18,6 +18,7 @@ from responses_stream import (
     counted_ids,
     encode,
 )
+from responses_stream.sse import split
 
 TOOLS = {"tools": [{"type": "custom", "name": "c"}]}
 OPTIONS = st.fixed_dictionaries(
@@ -56,7 +57,10 @@ def test_a_frame_stream_encodes_what_a_response_stream_says(script, options, end
         said if isinstance(said, str) else tuple(map(encode, said)) for said in events
     ]
 
-    assert encoded == list(frames)
+    found = list(frames)
+    assert encoded == found
+    for said in found:
+        assert isinstance(said, str) or split(b"".join(said)) == [*said]
 
 
 @given(st.lists(noise(), max_size=20), OPTIONS, ENDS)

@@ -21,6 +21,7 @@ from vllm_stand_ins import (
 )
 
 from responses_stream.recorded import read
+from responses_stream.sse import DONE, split
 from responses_stream.vllm_plugin.body import EventStream
 from responses_stream.vllm_plugin.plugin import install
 from responses_stream.vllm_plugin.settings import Settings
@@ -290,6 +291,21 @@ def shape(value):
         changes = ("id", "item_id", "call_id", "created_at", "completed_at")
         return {key: shape(each) for key, each in value.items() if key not in changes}
     return [shape(each) for each in value] if isinstance(value, list) else value
+
+
+def test_the_end_of_the_body_comes_with_the_last_event():
+    """What is there together leaves in one write."""
+
+    async def run():
+        frames = installed().responses_stream_generator(*arguments(THOUGHT_AND_TEXT))
+        return [frame async for frame in frames]
+
+    *before, last = asyncio.run(run())
+
+    *_, completed, done = split(last)
+    assert completed.startswith(b"event: response.completed\n")
+    assert DONE == done
+    assert DONE not in before
 
 
 def test_a_silent_line():

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable
-from contextlib import aclosing
 from time import monotonic
 from typing import Any, Final
 
@@ -31,12 +30,12 @@ class Frames:
         self._turn = turn
         self._keep = keep
 
-    async def __aiter__(self) -> AsyncGenerator[bytes]:
-        async with aclosing(self._turn.frames()) as batches:
-            async for frames in batches:
-                yield b"".join(frames)
+    def __aiter__(self) -> AsyncGenerator[bytes]:
+        return self._turn.frames(self._end)
+
+    def _end(self) -> bytes:
         self._keep(self._turn)
-        yield DONE
+        return DONE
 
     def keep_alive(self) -> bytes:
         """A frame that says nothing new; nothing once all is said."""

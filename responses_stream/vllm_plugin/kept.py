@@ -11,7 +11,7 @@ from collections.abc import AsyncGenerator, Iterable
 from contextlib import aclosing
 from typing import Any
 
-from responses_stream.sse import DONE
+from responses_stream.sse import DONE, split
 
 from .body import SIGN_OF_LIFE
 from .turn import Turn
@@ -50,7 +50,7 @@ class Kept:
             return
         async with aclosing(turn.frames()) as batches:
             async for batch in batches:
-                self._add(batch)
+                self._add(split(batch))
         self._end(turn.stream.response)
 
     def cancel(self) -> None:

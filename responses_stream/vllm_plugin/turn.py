@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -107,14 +107,15 @@ class Turn:
         kind = sampling_params.output_kind
         sampling_params.output_kind = type(kind).DELTA
 
-    async def frames(self) -> AsyncGenerator[tuple[bytes, ...]]:
+    async def frames(self, end: Callable[[], bytes] = bytes) -> AsyncGenerator[bytes]:
         """The frames of all events, in order, as they come, at least one at a time.
 
         It raises nothing but CancelledError: what goes wrong is said by the last event.
-        The steps end with it: the engine works for nobody.
+        The steps end with it: the engine works for nobody. Then `end` is called, whose
+        bytes follow the last event in the same piece.
         """
         try:
-            yield self.stream.start()
+            yield b"".join(self.stream.start())
             feed, read = self.stream.feed, self._reader.read
             async for context in self._steps:
                 step = context.last_output
@@ -122,7 +123,7 @@ class Turn:
                     continue
                 self._finish_reason = step.outputs[0].finish_reason
                 if frames := feed(read(step)):
-                    yield frames
+                    yield b"".join(frames)
             frames = self._finish()
         except Exception as error:  # noqa: BLE001 - whatever it is, the client must hear of it
             self.error = error
@@ -130,7 +131,7 @@ class Turn:
         finally:
             if (close := getattr(self._steps, "aclose", None)) is not None:
                 await close()
-        yield await self._closed(frames)
+        yield b"".join((*await self._closed(frames), end()))
 
     def cancel(self) -> tuple[bytes, ...]:
         """The last frames of a response that nobody will finish."""
