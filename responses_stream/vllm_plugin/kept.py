@@ -7,7 +7,7 @@ has asked for it (`VLLM_ENABLE_RESPONSES_API_STORE=1`). So does this.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncGenerator, Iterable
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from typing import Any
 
@@ -50,14 +50,14 @@ class Kept:
             return
         async with aclosing(turn.frames()) as batches:
             async for batch in batches:
-                self._add(split(batch))
+                self._add(batch)
         self._end(turn.stream.response)
 
     def cancel(self) -> None:
         """Ends the response, if it has not ended. Whoever reads it gets to the end."""
         if self._turn is None:
             return
-        self._add(self._turn.cancel())
+        self._add(b"".join(self._turn.cancel()))
         # OpenAI has no event for this end, but a status.
         cancelled = {"status": "cancelled", "error": None}
         self._end({**self._turn.stream.response, **cancelled})
@@ -83,9 +83,9 @@ class Kept:
                     # Outside the numbering: a replay must be the same for everybody.
                     yield SIGN_OF_LIFE
 
-    def _add(self, frames: Iterable[bytes]) -> None:
+    def _add(self, frames: bytes) -> None:
         if self.has_events:
-            self._frames += frames
+            self._frames += split(frames)
             self._wake()
 
     def _end(self, response: dict[str, Any]) -> None:
