@@ -77,12 +77,10 @@ class ShortWay(Generic[T]):
         text = call.arguments
         if call.id or call.name or call.index not in indices:
             return self._feed(delta)
-        if read is None:
-            if not (text.isascii() or is_whole(text)):
-                return self._feed(delta)
-            hear(text)
-        else:
-            hear(text)
+        if read is None and not (text.isascii() or is_whole(text)):
+            return self._feed(delta)
+        hear(text)
+        if read is not None:
             text = read(text)
         if not text:
             return ()
