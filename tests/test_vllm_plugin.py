@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+from itertools import pairwise
 from types import SimpleNamespace
 
 import pytest
 from helpers import errors
+from hypothesis import given
+from hypothesis import strategies as st
 from vllm_stand_ins import (
     CLOSE,
     END,
@@ -104,6 +107,23 @@ def test_reasoning_tokens(steps, tokens):
     usage = transcript(steps).events[-1]["response"]["usage"]
 
     assert usage["output_tokens_details"]["reasoning_tokens"] == tokens
+
+
+@given(st.integers(0, 6), st.integers(1, 4), st.sets(st.integers(1, 11)), st.data())
+def test_reasoning_tokens_are_those_between_the_markers(thoughts, texts, cuts, data):
+    """However the engine cuts its steps, and whichever of them say nothing."""
+    ids = [OPEN, *range(10, 10 + thoughts), CLOSE, *range(30, 30 + texts)]
+    at = [0, *sorted(cut for cut in cuts if cut < len(ids)), len(ids)]
+    steps = []
+    for begin, end in pairwise(at):
+        step = ids[begin:end]
+        content = "b" * sum(token >= 30 for token in step)
+        silent = not content and data.draw(st.booleans())
+        reasoning = "" if silent else "a" * sum(10 <= token < 30 for token in step)
+        steps.append((step, {"reasoning": reasoning, "content": content}))
+    usage = transcript(steps).events[-1]["response"]["usage"]
+
+    assert usage["output_tokens_details"]["reasoning_tokens"] == thoughts
 
 
 def test_reasoning_tokens_of_a_thought_that_was_cut():
