@@ -144,9 +144,7 @@ def _goals_in_process(found: InProcess | None) -> Iterator[Goal]:
     micros, counts, growth = found.micros, found.instructions, found.growth
     if "vllm" in micros:
         yield "typed, sync, time (x)", 10, 15, micros["vllm-sync"] / micros["typed"]
-        # The goal is that of the machine with its async edge, given deltas. The plugin's
-        # figure, which reads vLLM's steps as well, stands in the table alone.
-        for name in ("generator", "gateway"):
+        for name in ("generator", "gateway", "plugin"):
             title = f"serving path, async, time (x): {VARIANTS[name].title}"
             yield title, 9, 14, micros["vllm"] / micros[name]
     if "vllm-sync" in counts:
