@@ -35,6 +35,8 @@ class StepReader:
     def __init__(
         self, core: Core, request: Request, parser: Parser | None, tokenizer: Any
     ) -> None:
+        self.finish_reason: str | None = None
+        """The last step's, in vLLM's words."""
         self.reasoning_tokens = 0
         """How many tokens so far were thought; the markers around it are none."""
         self._core = core
@@ -58,9 +60,12 @@ class StepReader:
         self._one_call = request.parallel_tool_calls is False
         self._first_call: int | None = None
 
-    def read(self, step: Step) -> Delta:
+    def read(self, step: Step | None) -> Delta:
         """What the model says in a step; an empty delta if nothing."""
+        if step is None or not step.outputs:
+            return NOTHING
         output = step.outputs[0]
+        self.finish_reason = output.finish_reason
         if self._parser is None:
             delta = Delta(content=output.text)
         else:

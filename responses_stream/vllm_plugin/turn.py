@@ -96,7 +96,6 @@ class Turn:
             dialect=dialect_for(ASKED.get().originator, settings.dialect),
             reasoning=settings.reasoning,
         )
-        self._finish_reason: str | None = None
         self._core = core
         self._steps = result_generator
         self._context = context
@@ -118,11 +117,7 @@ class Turn:
             yield b"".join(self.stream.start())
             feed, read = self.stream.feed, self._reader.read
             async for context in self._steps:
-                step = context.last_output
-                if step is None or not step.outputs:
-                    continue
-                self._finish_reason = step.outputs[0].finish_reason
-                if frames := feed(read(step)):
+                if frames := feed(read(context.last_output)):
                     yield b"".join(frames)
             frames = self._finish()
         except Exception as error:  # noqa: BLE001 - whatever it is, the client must hear of it
@@ -140,9 +135,10 @@ class Turn:
         return self.stream.fail("the response was cancelled", self._usage())
 
     def _finish(self) -> tuple[bytes, ...]:
-        if self._finish_reason is None:
+        finish_reason = self._reader.finish_reason
+        if finish_reason is None:
             return self._fail(_broken("the engine stopped without a finish reason"))
-        reason = REASONS.get(self._finish_reason, "stop")
+        reason = REASONS.get(finish_reason, "stop")
         if reason in ("abort", "error"):
             return self._fail(_broken(f"the engine ended with {reason!r}"))
         if reason == "stop" and self.stream.inside_call:
