@@ -35,11 +35,19 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar
 
 from .errors import ProtocolError
 
-State = TypeVar("State", bound=Enum)
+
+class BaseState(Enum):
+    """A state is the key of its row, and each step looks one up."""
+
+    # Enum's own is written in Python.
+    __hash__ = object.__hash__
+
+
+State = TypeVar("State", bound=BaseState)
 Table: TypeAlias = Mapping[State, Mapping[str, State]]
 
 
-class ResponseState(Enum):
+class ResponseState(BaseState):
     """How far a response is."""
 
     ABSENT = auto()
@@ -49,7 +57,7 @@ class ResponseState(Enum):
     ENDED = auto()
 
 
-class OrderState(Enum):
+class OrderState(BaseState):
     """What the model said last."""
 
     START = auto()
@@ -59,7 +67,7 @@ class OrderState(Enum):
     FINISHED = auto()
 
 
-class ItemState(Enum):
+class ItemState(BaseState):
     """How far an item, or a part of one, is."""
 
     ABSENT = auto()  # not announced yet
