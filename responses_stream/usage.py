@@ -67,14 +67,14 @@ class Usage(Struct, frozen=True):
 
 
 def _details(usage: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    found: Any = next((usage[name] for name in names if usage.get(name) is not None), {})
+    found = _first(usage, names, {})
     if not isinstance(found, Mapping):
         raise LocalProtocolError(f"usage.{names[0]} is {found!r}; expected a mapping")
     return found
 
 
 def _count(usage: Mapping[str, Any], *names: str) -> int:
-    found: object = next((usage[name] for name in names if usage.get(name) is not None), 0)
+    found = _first(usage, names, 0)
     if isinstance(found, float) and found.is_integer():
         found = int(found)
     if isinstance(found, bool) or not isinstance(found, int) or found < 0:
@@ -82,3 +82,11 @@ def _count(usage: Mapping[str, Any], *names: str) -> int:
             f"usage.{names[0]} is {found!r}; expected a whole number, 0 or more"
         )
     return found
+
+
+def _first(usage: Mapping[str, Any], names: tuple[str, ...], nothing: object) -> Any:
+    """The value under the first of these names that has one."""
+    for name in names:
+        if (found := usage.get(name)) is not None:
+            return found
+    return nothing
