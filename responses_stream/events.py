@@ -282,6 +282,7 @@ EVENTS: Final[dict[str, type[Event]]] = {
 # The wire name is written once, as the class's tag.
 for _type, _class in EVENTS.items():
     _class.type = _type
+    _class.head = b"event: %b\ndata: " % _type.encode()
 
 
 def decode(wire: Mapping[str, Any]) -> Event:

@@ -36,7 +36,7 @@ def encode(event: Event) -> bytes:
     """
     place = event.place
     if place is None:
-        return _frame(event.type, event)
+        return b"".join((event.head, _json(event), b"\n\n"))
     # Only a delta has a place. To ask isinstance would cost half as much as all the rest.
     said: DeltaEvent = event  # type: ignore[assignment]
     return b"".join(
@@ -49,10 +49,6 @@ def encode_delta(place: Place, delta: str, sequence_number: int) -> bytes:
     return b"".join(
         (place.head, _json(delta), place.tail, _json(sequence_number), b"}\n\n")
     )
-
-
-def _frame(type_: str, wire: object) -> bytes:
-    return b"event: %b\ndata: %b\n\n" % (type_.encode(), _json(wire))
 
 
 def split(frames: bytes) -> list[bytes]:

@@ -35,6 +35,8 @@ class Event(Struct, frozen=True, gc=False, tag_field="type"):
     """One `response.*` object on the wire."""
 
     type: ClassVar[str]
+    head: ClassVar[bytes]
+    """The frame up to the data."""
     place: ClassVar[Place | None] = None
     """Where a delta goes; None for an event that is no delta."""
 
@@ -79,13 +81,13 @@ class DeltaEvent(Event, frozen=True):
     def place_at(cls, *where: str | int, **extra: Any) -> Place:
         """The place of deltas of this type with these values for `keys`, and `extra`."""
         named = dict(zip(cls.keys, where, strict=True))
-        head = msgspec.json.encode({"type": cls.type, **named})[:-1]
-        more = msgspec.json.encode(extra)[1:-1]
+        data = msgspec.json.encode({"type": cls.type, **named})
+        more = b"," + msgspec.json.encode(extra)[1:-1] if extra else b""
         return Place(
             named,
             extra,
-            b'event: %b\ndata: %b,"delta":' % (cls.type.encode(), head),
-            (b"," + more if more else b"") + b',"sequence_number":',
+            cls.head + data[:-1] + b',"delta":',
+            more + b',"sequence_number":',
         )
 
     @property
