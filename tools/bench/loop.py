@@ -8,10 +8,12 @@ give it back, which costs as much as a hundred.
 from __future__ import annotations
 
 import asyncio
+import atexit
 from collections.abc import Coroutine
 from typing import Any, Final
 
 LOOP: Final = asyncio.new_event_loop()
+atexit.register(LOOP.close)
 
 run = LOOP.run_until_complete
 
