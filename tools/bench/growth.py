@@ -86,11 +86,12 @@ def _call(arguments: str, name: str = "") -> Delta:
 
 
 def _vllm() -> Way:
-    from .vllm_peer import Processor, message
+    from .vllm_peer import Processor, Turn, message
 
     def begin() -> tuple[Callable[[Any], object], Callable[[], object]]:
         processor = Processor()
-        return processor.feed, processor.end
+        processor.begin()
+        return processor.feed, lambda: processor.end(Turn(()))
 
     # Beyond, one response takes minutes.
     return Way(begin, lambda piece: message(Delta(content=piece)), LENGTHS[:-1])

@@ -65,7 +65,7 @@ def raw(upstream: str) -> Starlette:
 
 def vllm(upstream: str) -> Starlette:
     """The gateway with vLLM's event code."""
-    from .vllm_peer import Processor, message
+    from .vllm_peer import Processor, Turn, message
 
     class Response:
         """In the place of our FrameStream."""
@@ -80,7 +80,7 @@ def vllm(upstream: str) -> Starlette:
             self._processor = Processor()
 
         def start(self) -> tuple[bytes, ...]:
-            return ()
+            return ("".join(self._processor.begin()).encode(),)
 
         def keep_alive(self) -> tuple[bytes, ...]:
             return ()
@@ -90,7 +90,7 @@ def vllm(upstream: str) -> Starlette:
 
         def finish(self, _reason: str, _usage: object = None) -> tuple[bytes, ...]:
             self.ended = True
-            return ("".join(self._processor.end()).encode(),)
+            return ("".join(self._processor.end(Turn(()))).encode(),)
 
         def fail(self, error: Mapping[str, Any], _usage: object = None) -> Any:
             raise RuntimeError(str(error))

@@ -66,8 +66,16 @@ class Parsed:
     def __init__(self, messages: Sequence[DeltaMessage]) -> None:
         self._next = iter(messages).__next__
 
-    def parse_delta(self, *_: Any, **__: Any) -> DeltaMessage:
-        """vLLM's."""
+    def parse_delta(
+        self,
+        delta_text: str,  # noqa: ARG002  (these names are vLLM's)
+        delta_token_ids: list[int],  # noqa: ARG002
+        request: Any,  # noqa: ARG002
+        prompt_token_ids: list[int] | None = None,  # noqa: ARG002
+        *,
+        finished: bool,  # noqa: ARG002
+    ) -> DeltaMessage:
+        """vLLM's. To take any arguments would cost more than this takes."""
         return self._next()
 
     def count_reasoning_tokens(self, _token_ids: Sequence[int]) -> int:
@@ -169,6 +177,25 @@ class Processor:
         self._output = step(None).outputs[0]
         self._number = 0
 
+    def begin(self) -> list[str]:
+        """What vLLM says before the loop."""
+        initial = ResponsesResponse.from_request(
+            ASKED,
+            SAMPLING,
+            model_name=MODEL,
+            created_time=CREATED,
+            output=[],
+            status="in_progress",
+            usage=None,
+        ).model_dump(mode="json", by_alias=True)
+        about = {"sequence_number": -1, "response": initial}
+        return self.sent(
+            [
+                ResponseCreatedEvent(type="response.created", **about),
+                ResponseInProgressEvent(type="response.in_progress", **about),
+            ]
+        )
+
     def feed(self, said: DeltaMessage) -> list[str]:
         """The body of vLLM's loop over engine steps, behind the parser."""
         processor, frames = self._processor, []
@@ -182,15 +209,17 @@ class Processor:
             frames += self.sent(processor.emit_delta(part, self._output, _no_logprobs))
         return frames
 
-    @property
-    def items(self) -> list[Any]:
-        """The finished items."""
-        found: list[Any] = self._processor.output_items
-        return found
-
-    def end(self) -> list[str]:
-        """What vLLM does behind the loop."""
-        return self.sent(self._processor.close_current())
+    def end(self, turn: Turn) -> list[str]:
+        """What it says behind the loop, at the end of this turn."""
+        frames = self.sent(self._processor.close_current())
+        # Its own response object wants to see the last step, and nothing more.
+        turn.steps = turn.steps[-1:]
+        turn.context.streamed_output_items = self._processor.output_items
+        final = at_once(serving().responses_full_generator(*turn.arguments()))
+        about = {"sequence_number": -1, "response": final}
+        return frames + self.sent(
+            [ResponseCompletedEvent(type="response.completed", **about)]
+        )
 
     def sent(self, events: Sequence[Any]) -> list[str]:
         """The frames of events, as vLLM's route makes them."""
@@ -211,34 +240,8 @@ def _no_logprobs(_output: CompletionOutput) -> list[Any]:
 
 def processor(messages: Sequence[DeltaMessage]) -> list[str]:
     """A whole response by it: all that vLLM's generator says, in its order."""
-    machine, turn = Processor(), Turn(messages)
-    initial = ResponsesResponse.from_request(
-        ASKED,
-        SAMPLING,
-        model_name=MODEL,
-        created_time=CREATED,
-        output=[],
-        status="in_progress",
-        usage=None,
-    ).model_dump(mode="json", by_alias=True)
-    about = {"sequence_number": -1, "response": initial}
-    frames = machine.sent(
-        [
-            ResponseCreatedEvent(type="response.created", **about),
-            ResponseInProgressEvent(type="response.in_progress", **about),
-        ]
-    )
+    machine = Processor()
+    frames = machine.begin()
     for said in messages:
         frames += machine.feed(said)
-    frames += machine.end()
-    about["response"] = _final(turn, machine.items)
-    completed = ResponseCompletedEvent(type="response.completed", **about)
-    return frames + machine.sent([completed])
-
-
-def _final(turn: Turn, items: list[Any]) -> Any:
-    """vLLM's own response object at the end of a turn."""
-    # It wants to see the last step, and nothing more.
-    turn.steps = turn.steps[-1:]
-    turn.context.streamed_output_items = items
-    return at_once(serving().responses_full_generator(*turn.arguments()))
+    return frames + machine.end(Turn(messages))
