@@ -14,7 +14,7 @@ from tools.bench.variants import VARIANTS, installed
 from tools.bench.workload import needs_escape, said, workload
 
 ROOT = Path(__file__).parent.parent
-NEED_PEERS = {"plugin", "vllm-sync", "vllm", "vllm-asgi", "litellm"}
+NEED_PEERS = {"plugin", "least-plugin", "vllm-sync", "vllm", "vllm-asgi", "litellm"}
 
 
 def test_the_workload_is_that_of_the_figures():

@@ -63,7 +63,7 @@ def _variant_row(found: InProcess, name: str) -> tuple[str, ...]:
     for figures, digits in ((found.micros, None), (found.instructions, 0)):
         if digits == 0:
             row.append(f"{figures[name]:,.0f}" if name in figures else "")
-        base = figures.get(variant.baseline) if variant.kind != "limit" else None
+        base = figures.get(variant.baseline)
         comparable = base is not None and name in figures and name != variant.baseline
         row.append(f"{base / figures[name]:.1f}x" if comparable and base else "")
     counts = found.instructions

@@ -119,6 +119,9 @@ VARIANTS = {
         "yardstick:yardstick",
         is_whole=False,
     ),
+    "least-plugin": Variant(
+        "the least plugin, without any checks", "limit", "plugin:least", **VLLM
+    ),
     "floor": Variant(
         "F0: escape the delta, concatenate",
         "limit",
