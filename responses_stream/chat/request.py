@@ -57,6 +57,7 @@ NOT_PASSED_ON: Final[Mapping[str, str]] = {
     "conversation": "nothing is stored",
     "prompt": "nothing is stored",
     "background": "nothing is stored",
+    "background_options": "nothing is stored",
     "metadata": "the client's own; chat takes it only for what is stored",
     "client_metadata": "the client's own (codex)",
     "safety_identifier": "between the client and OpenAI",
