@@ -1,6 +1,6 @@
 """Our plugin for vLLM: what it runs in the place of vLLM's own chain, on the same steps.
 
-`least` is what bounds it: the same without anything that makes it right.
+`least` shows what there is to gain: the same without anything that makes it right.
 """
 
 from __future__ import annotations
