@@ -36,18 +36,18 @@ from typing import Final, Generic, Literal, TypeAlias, TypeVar
 from .errors import ProtocolError
 
 
-class BaseState(Enum):
-    """A state is the key of its row, and each step looks one up."""
+class TableState(Enum):
+    """A state of a table: the key of its row."""
 
-    # Enum's own is written in Python.
+    # Each step looks a row up, and Enum's own is written in Python.
     __hash__ = object.__hash__
 
 
-State = TypeVar("State", bound=BaseState)
+State = TypeVar("State", bound=TableState)
 Table: TypeAlias = Mapping[State, Mapping[str, State]]
 
 
-class ResponseState(BaseState):
+class ResponseState(TableState):
     """How far a response is."""
 
     ABSENT = auto()
@@ -57,7 +57,7 @@ class ResponseState(BaseState):
     ENDED = auto()
 
 
-class OrderState(BaseState):
+class OrderState(TableState):
     """What the model said last."""
 
     START = auto()
@@ -67,7 +67,7 @@ class OrderState(BaseState):
     FINISHED = auto()
 
 
-class ItemState(BaseState):
+class ItemState(TableState):
     """How far an item, or a part of one, is."""
 
     ABSENT = auto()  # not announced yet
