@@ -86,12 +86,12 @@ def _call(arguments: str, name: str = "") -> Delta:
 
 
 def _vllm() -> Way:
-    from .vllm_peer import Processor, Turn, message
+    from .vllm_peer import Processor, message
 
     def begin() -> tuple[Callable[[Any], object], Callable[[], object]]:
         processor = Processor()
         processor.begin()
-        return processor.feed, lambda: processor.end(Turn(()))
+        return processor.feed, processor.end
 
     # Beyond, one response takes minutes.
     return Way(begin, lambda piece: message(Delta(content=piece)), LENGTHS[:-1])

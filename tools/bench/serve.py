@@ -65,7 +65,7 @@ def raw(upstream: str) -> Starlette:
 
 def vllm(upstream: str) -> Starlette:
     """The gateway with vLLM's event code."""
-    from .vllm_peer import Processor, Turn, message
+    from .vllm_peer import Processor, message
 
     class Response:
         """In the place of our FrameStream."""
@@ -90,7 +90,7 @@ def vllm(upstream: str) -> Starlette:
 
         def finish(self, _reason: str, _usage: object = None) -> tuple[bytes, ...]:
             self.ended = True
-            return ("".join(self._processor.end(Turn(()))).encode(),)
+            return ("".join(self._processor.end()).encode(),)
 
         def fail(self, error: Mapping[str, Any], _usage: object = None) -> Any:
             raise RuntimeError(str(error))

@@ -209,11 +209,11 @@ class Processor:
             frames += self.sent(processor.emit_delta(part, self._output, _no_logprobs))
         return frames
 
-    def end(self, turn: Turn) -> list[str]:
-        """What it says behind the loop, at the end of this turn."""
+    def end(self) -> list[str]:
+        """What it says behind the loop."""
         frames = self.sent(self._processor.close_current())
         # Its own response object wants to see the last step, and nothing more.
-        turn.steps = turn.steps[-1:]
+        turn = Turn(())
         turn.context.streamed_output_items = self._processor.output_items
         final = at_once(serving().responses_full_generator(*turn.arguments()))
         about = {"sequence_number": -1, "response": final}
@@ -244,4 +244,4 @@ def processor(messages: Sequence[DeltaMessage]) -> list[str]:
     frames = machine.begin()
     for said in messages:
         frames += machine.feed(said)
-    return frames + machine.end(Turn(messages))
+    return frames + machine.end()
