@@ -56,6 +56,15 @@ def test_a_way_that_says_less_is_found(spoil, fault):
     assert any(fault in each for each in faults), faults
 
 
+def test_a_way_that_leaves_an_event_out_is_found():
+    """Also where no delta is missing."""
+    whole = typed(workload())
+    runs = {"plugin": lambda: whole, "least-plugin": lambda: whole[1:]}
+
+    assert ["least-plugin: other events than plugin"] == agreement.check(runs)
+    assert [] == agreement.check({**runs, "least-plugin": lambda: whole})
+
+
 @pytest.mark.parametrize("kind", ["content", "reasoning", "arguments", "custom input"])
 def test_growth_measures_a_whole_response(kind):
     """Each batch, and the beginning and the end around them."""

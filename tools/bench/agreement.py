@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
@@ -11,6 +11,9 @@ from responses_stream import ServerSentEvent, SSEDecoder, TranscriptChecker
 
 from .variants import VARIANTS, Run
 from .workload import said, workload
+
+TWINS: Final = {"vllm": "vllm-sync", "plugin": "least-plugin"}
+"""What runs with all that is round it, and without: both send the same events."""
 
 
 def check(runs: Mapping[str, Run]) -> list[str]:
@@ -28,9 +31,9 @@ def check(runs: Mapping[str, Run]) -> list[str]:
             faults.append(f"{name}: ends with {wires[-1]['type']}")
         if VARIANTS[name].kind == "ours":
             faults += [f"{name}: {message}" for message in _violations(wires)]
-    # The same code, once with its generators and once without.
-    if _types(sent.get("vllm")) != _types(sent.get("vllm-sync")):
-        faults.append("vllm-sync: other events than vllm")
+    for whole, bare in TWINS.items():
+        if _types(sent.get(whole)) != _types(sent.get(bare)):
+            faults.append(f"{bare}: other events than {whole}")
     return faults
 
 
