@@ -125,14 +125,15 @@ def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
 def goals(results: Results) -> str:
     """The figures beside what they must reach and what they aim at."""
     rows = [*_goals_in_process(results.in_process), *_goals_over_http(results.over_http)]
-    lines = []
+    width = max((len(title) for title, *_ in rows), default=0)
+    lines = [f"{'':{width}}{'least':>7}{'aim':>7}{'here':>9}"]
     for title, least, aim, here in rows:
         is_more = aim > least
         reached = here >= least if is_more else here <= least
         aimed = here >= aim if is_more else here <= aim
         verdict = "aim" if aimed else "ok" if reached else "NOT REACHED"
-        lines.append(f"{title:58}{least:>7g}{aim:>7g}{here:>9.2f}  {verdict}")
-    return "\n".join([f"{'':58}{'least':>7}{'aim':>7}{'here':>9}", *lines])
+        lines.append(f"{title:{width}}{least:>7g}{aim:>7g}{here:>9.2f}  {verdict}")
+    return "\n".join(lines)
 
 
 Goal = tuple[str, float, float, float]
