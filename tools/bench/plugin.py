@@ -37,52 +37,52 @@ def plugin(messages: Sequence[Any]) -> list[bytes]:
 
 
 def least(messages: Sequence[Any]) -> list[bytes]:
-    """The same events from the same steps, by what knows that nothing can go wrong.
-
-    Our stream opens items and closes them. Of every other message this keeps the text and
-    writes the frame, at once and in one function: it checks nothing, and counts no tokens.
-    """
-
-    async def frames() -> AsyncIterator[bytes]:
-        turn, stream = Turn(messages), FrameStream(REQUEST, order="interleaved")
-        parse = turn.context.response_parser.parse_delta
-        kind = ""
-        end: Any = None
-        hear = keep = numbers = head = rest = end
-        async for context in turn.contexts():
-            step = context.last_output
-            output = step.outputs[0]
-            message = parse(
-                output.text,
-                output.token_ids,
-                ASKED,
-                step.prompt_token_ids,
-                finished=output.finish_reason is not None,
-            )
-            if text := message.content:
-                said = "content"
-            elif text := message.reasoning:
-                said = "reasoning"
-            else:
-                [call] = message.tool_calls
-                text = call.function.arguments
-                said = "call" if not call.id else ""
-            if said == kind:
-                hear(text)
-                if kind == "call":
-                    keep(text)
-                number = numbers.next_number
-                numbers.next_number = number + 1
-                yield b"".join((head, _json(text), rest, _json(number), b"}\n\n"))
-            else:
-                kind = said
-                yield b"".join(stream.feed(as_delta(message)))
-                end = stream._text_tail or stream._call_tail  # noqa: SLF001
-                hear, (*_, keep, _make, place, numbers) = end[1], end
-                head, rest = place.head, place.tail
-        yield b"".join((*stream.finish(REASON, USAGE), DONE))
+    """The same events from the same steps, by what knows that nothing can go wrong."""
 
     async def read() -> list[bytes]:
-        return [written async for written in frames()]
+        return [written async for written in _least(messages)]
 
     return run(read())
+
+
+async def _least(messages: Sequence[Any]) -> AsyncIterator[bytes]:
+    """Our stream opens items and closes them. Of every other message this keeps the text
+    and writes the frame, at once: it checks nothing, and counts no tokens.
+    """
+    turn, stream = Turn(messages), FrameStream(REQUEST, order="interleaved")
+    parse = turn.context.response_parser.parse_delta
+    kind = ""
+    end: Any = None
+    hear = keep = numbers = head = rest = end
+    async for context in turn.contexts():
+        step = context.last_output
+        output = step.outputs[0]
+        message = parse(
+            output.text,
+            output.token_ids,
+            ASKED,
+            step.prompt_token_ids,
+            finished=output.finish_reason is not None,
+        )
+        if text := message.content:
+            said = "content"
+        elif text := message.reasoning:
+            said = "reasoning"
+        else:
+            [call] = message.tool_calls
+            text = call.function.arguments
+            said = "call" if not call.id else ""
+        if said == kind:
+            keep(text)
+            if kind == "call":
+                hear(text)
+            number = numbers.next_number
+            numbers.next_number = number + 1
+            yield b"".join((head, _json(text), rest, _json(number), b"}\n\n"))
+        else:
+            kind = said
+            yield b"".join(stream.feed(as_delta(message)))
+            end = stream._text_tail or stream._call_tail  # noqa: SLF001
+            hear, (*_, keep, _make, place, numbers) = end[1], end
+            head, rest = place.head, place.tail
+    yield b"".join((*stream.finish(REASON, USAGE), DONE))
