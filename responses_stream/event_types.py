@@ -1,6 +1,6 @@
 """Every event type that a client may meet, and the keys that each must have.
 
-The 59 of openai-python 3.52's `ResponseStreamEvent`, and the two names of Open Responses
+The 59 of openai-python 3.54's `ResponseStreamEvent`, and the two names of Open Responses
 that differ. A test holds this table against the installed openai package.
 """
 

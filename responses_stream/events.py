@@ -3,6 +3,9 @@
 A class name follows mechanically from its wire name: the `response.` goes, the rest is
 CamelCase, and a name of one word keeps its `Response` (`response.created`:
 `ResponseCreated`). Fields are the wire's keys in the wire's order.
+
+A new one is a class here and an entry of EVENTS. A table of state.py says when it may come;
+if it tells of a part or a call, a row of kinds.py names it.
 """
 
 from __future__ import annotations
