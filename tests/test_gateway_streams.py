@@ -183,8 +183,14 @@ def test_hanging_up_cancels_before_the_headers_too(server, url, stream):
     body = {"model": "mute", "input": "Hi", "stream": stream}
 
     def hang_up() -> None:
-        with pytest.raises(httpx.ReadTimeout):
-            httpx.post(f"{url}/responses", json=body, timeout=0.2)
+        before, deadline = len(server.asked), time.monotonic() + 5
+        with socket.create_connection(address(url)) as client:
+            post(client, **body)
+            while len(server.asked) == before and time.monotonic() < deadline:
+                time.sleep(0.002)
+            client.settimeout(0.05)
+            with pytest.raises(TimeoutError):
+                client.recv(1)
 
     assert seconds_to_cancel(server, hang_up) < 0.1
 
